@@ -1,0 +1,102 @@
+use crate::{DType, native::Native};
+
+/// A tensor operation as data: its operands and its native form.
+///
+/// A launch walks a *domain*, an index space given by a shape, and calls the native form on tiles of it. Inside a
+/// tile every operand is a contiguous slice: strides, broadcasting, threads and bounds are the driver's.
+///
+/// | domain | a tile | operands with [`Access::Each`] | with [`Access::PerRow`] |
+/// |---|---|---|---|
+/// | [`Domain::Pointwise`] | a run of the collapsed index space | one value an index | not allowed |
+/// | [`Domain::Rows`] | one row: all of the last axis | the row's values | one value |
+///
+/// [`Access::Each`] views have the domain's shape (broadcast axes with stride 0), [`Access::PerRow`] views the
+/// domain's shape without its last axis, [`Access::PerColumn`] outputs the last axis alone, [`Access::Whole`] views
+/// any shape.
+pub struct Kernel {
+    /// The name in errors and reports: that of the operation.
+    pub name: &'static str,
+    /// How the index space is cut into tiles.
+    pub domain: Domain,
+    /// Tensors and how each is seen by a tile: all inputs, then all outputs.
+    pub operands: &'static [Operand],
+    /// The number of scalars that follow the operands.
+    pub scalars: usize,
+    /// The compiled loops, one variant an instruction set.
+    pub native: Native,
+}
+
+/// How an index space is cut into tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Domain {
+    /// Runs of the collapsed index, in row-major order.
+    Pointwise,
+    /// Rows: the last axis is whole in every tile, all others are collapsed.
+    Rows,
+}
+
+/// One tensor of a kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct Operand {
+    /// The name in errors.
+    pub name: &'static str,
+    /// Whether it is read, written or both.
+    pub role: Role,
+    /// The part of it that a tile sees.
+    pub access: Access,
+    /// The dtype that it must have.
+    pub dtype: DType,
+}
+
+/// Whether an operand is read or written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Read only.
+    In,
+    /// Written, its old contents unspecified.
+    Out,
+    /// Read and written in place: optimiser updates.
+    InOut,
+}
+
+/// The part of an operand that a tile sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// One value for each index of the tile.
+    Each,
+    /// One value for each row (domain [`Domain::Rows`]).
+    PerRow,
+    /// Output only: an accumulator for each index of the last axis, zero at first, summed over the rows in an order
+    /// that does not depend on the number of threads (domain [`Domain::Rows`]).
+    PerColumn,
+    /// All of it, contiguous. A kernel with such an output runs as one sequence of tiles, in order, on one thread, and
+    /// finds the output zeroed.
+    Whole,
+}
+
+/// A number passed to a kernel by value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Scalar {
+    /// A real number, rounded to the kernel's precision.
+    Float(f64),
+    /// An integer; keys of random generators too, bit by bit.
+    Int(i64),
+}
+
+impl Scalar {
+    /// The number as `f32`.
+    pub fn f32(self) -> f32 {
+        match self {
+            Scalar::Float(v) => v as f32,
+            Scalar::Int(v) => v as f32,
+        }
+    }
+
+    /// The number as `i64`, a float truncated towards 0.
+    pub fn i64(self) -> i64 {
+        match self {
+            Scalar::Float(v) => v as i64,
+            Scalar::Int(v) => v,
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The native form of kernels: tiles, SIMD variants, vectorisable math and reductions.
+
+/// One function for each instruction set, the same text compiled three times.
+///
+/// The driver calls the variant of the level that it detected once; hence the `unsafe fn` pointers: calling one is
+/// sound only where the processor has the features of its level.
+pub struct Native {
+    /// `[Level::Base, Level::V3, Level::V4]`.
+    pub fns: [TileFn; 3],
+}
+
+/// A compiled kernel body.
+pub type TileFn = unsafe fn(&mut Tile<'_>);
+
+/// Instruction sets with a variant of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// What the target guarantees.
+    Base,
+    /// x86-64-v3: AVX2 and FMA.
+    V3,
+    /// x86-64-v4: AVX-512 F, VL, DQ and BW.
+    V4,
+}
+
+/// What a kernel body sees: contiguous slices, in the order of the kernel's operands.
+pub struct Tile<'a> {
+    /// Pointwise: the collapsed index of the first element. Rows: the number of the row.
+    pub at: usize,
+    /// Elements along the tile.
+    pub len: usize,
+    /// Operands that are read.
+    pub ins: &'a [In<'a>],
+    /// Operands that are written, in-out operands with their present contents.
+    pub outs: &'a mut [Out<'a>],
+    /// The scalars.
+    pub scalars: &'a [crate::Scalar],
+}
+
+/// An input slice.
+#[derive(Clone, Copy, Debug)]
+pub enum In<'a> {
+    /// Floats.
+    F32(&'a [f32]),
+    /// Integers.
+    I64(&'a [i64]),
+    /// Truth values.
+    Bool(&'a [bool]),
+}
+
+/// An output slice.
+#[derive(Debug)]
+pub enum Out<'a> {
+    /// Floats.
+    F32(&'a mut [f32]),
+    /// Integers.
+    I64(&'a mut [i64]),
+    /// Truth values.
+    Bool(&'a mut [bool]),
+}
+
+/// Declares a static [`Kernel`](crate::Kernel): its operands and a body compiled once for each instruction set.
+///
+/// Inputs come first, outputs after the arrow (`@mut` marks an in-out operand), scalars after a semicolon. In the body
+/// every operand is a slice of that name (`Each` operands cut to the tile's length `n`), every scalar a
+/// [`Scalar`](crate::Scalar), `tile.0` the tile's position and `tile.1` its length; `FMA` says whether the variant
+/// has fused multiply-add, for the functions of [`math`].
+///
+/// ```
+/// cotangent_hal::kernel! {
+///     /// `y = a x`.
+///     pub static SCALE = Pointwise "scale" (x: Each F32; a) -> (y: Each F32) |tile| {
+///         let a = a.f32();
+///         for i in 0..tile.1 {
+///             y[i] = a * x[i];
+///         }
+///     }
+/// }
+/// assert_eq!(SCALE.operands.len(), 2);
+/// ```
+#[macro_export]
+macro_rules! kernel {
+    ($(#[$doc:meta])* $vis:vis static $NAME:ident = $domain:ident $name:literal
+     ($($x:ident : $xa:ident $xt:ident),* $(; $($s:ident),+)?) -> ($($(@$io:tt)? $y:ident : $ya:ident $yt:ident),+)
+     |$tile:ident| $body:block) => {
+        $(#[$doc])*
+        $vis static $NAME: $crate::Kernel = {
+            #[inline(always)]
+            #[allow(unused_variables, reason = "a body need not use every scalar, nor the instruction set")]
+            fn body<const FMA: bool>(tile: &mut $crate::native::Tile<'_>) {
+                let $tile = (tile.at, tile.len);
+                let ([$($crate::native::In::$xt($x)),*], [$($crate::native::Out::$yt($y)),+]) = (tile.ins, &mut *tile.outs) else {
+                    $crate::native::wrong_operands($name)
+                };
+                $($crate::kernel!(@cut $xa $x $tile);)*
+                $($crate::kernel!(@cut_mut $ya $y $tile);)+
+                $(let [$($s),+] = *tile.scalars else { $crate::native::wrong_operands($name) };)?
+                $body
+            }
+            fn base(tile: &mut $crate::native::Tile<'_>) {
+                body::<false>(tile)
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma")]
+            fn v3(tile: &mut $crate::native::Tile<'_>) {
+                body::<true>(tile)
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")]
+            fn v4(tile: &mut $crate::native::Tile<'_>) {
+                body::<true>(tile)
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            use {base as v3, base as v4};
+            $crate::Kernel {
+                name: $name,
+                domain: $crate::Domain::$domain,
+                operands: &[
+                    $($crate::Operand { name: stringify!($x), role: $crate::Role::In, access: $crate::Access::$xa, dtype: $crate::DType::$xt },)*
+                    $($crate::Operand { name: stringify!($y), role: $crate::kernel!(@role $($io)?), access: $crate::Access::$ya, dtype: $crate::DType::$yt }),+
+                ],
+                scalars: 0 $($(+ { let _ = stringify!($s); 1 })+)?,
+                native: $crate::native::Native { fns: [base, v3, v4] },
+            }
+        };
+    };
+    (@role) => { $crate::Role::Out };
+    (@role mut) => { $crate::Role::InOut };
+    (@cut Each $x:ident $t:ident) => { let $x = &$x[..$t.1]; };
+    (@cut $other:ident $x:ident $t:ident) => { let $x = &$x[..]; };
+    (@cut_mut Each $y:ident $t:ident) => { let $y = &mut $y[..$t.1]; };
+    (@cut_mut PerColumn $y:ident $t:ident) => { let $y = &mut $y[..$t.1]; };
+    (@cut_mut $other:ident $y:ident $t:ident) => { let $y = &mut $y[..]; };
+}
+
+/// Reports operands that differ from the kernel's declaration: a fault of the driver that called it.
+#[cold]
+pub fn wrong_operands(name: &str) -> ! {
+    panic!("kernel `{name}` was called with operands that it does not declare")
+}

@@ -1,0 +1,182 @@
+//! The vocabulary of reverse mode: cotangents, pullbacks, and which cotangents are wanted.
+//!
+//! A differentiable function `y = f(x)` has a companion that returns `(y, pullback)`. The pullback maps a cotangent
+//! `ct_y` of the result to `ct_x = ct_y · ∂f/∂x`, one for each argument, and adds the parameters' cotangents to the
+//! mirrored gradient struct. There is no tape: a pullback is a closure over what it needs.
+
+use crate::tensor::{Float, Kind, Tensor};
+use std::marker::PhantomData;
+
+/// A value that may carry a derivative.
+pub trait Diff {
+    /// Its cotangent, zero at first. `()` for values without a derivative: integers, flags, configuration.
+    type Ct: Cotangent;
+}
+
+/// A cotangent: an element of a vector space whose zero costs nothing to make.
+pub trait Cotangent: Default {
+    /// `self += other`.
+    fn add(&mut self, other: Self);
+    /// Whether it is the zero that [`Default`] gives, so that work on it can be skipped.
+    fn is_zero(&self) -> bool;
+}
+
+/// What a differentiated call leaves behind: the map from the result's cotangent to those of its arguments.
+///
+/// `G` is the gradient struct of the receiver: `()` for tensor operations.
+pub trait Pullback<G: ?Sized> {
+    /// The result's cotangent.
+    type Ct;
+    /// A tuple with the cotangent of each argument.
+    type In;
+    /// Adds the parameters' part to `grads` and returns the arguments' part.
+    fn pull(self, ct: Self::Ct, grads: &mut G) -> Self::In;
+}
+
+/// A pullback made of a closure; see [`pull`].
+pub struct Pull<F, Ct, In>(F, PhantomData<fn(Ct) -> In>);
+
+/// Makes a pullback of a closure.
+pub fn pull<G: ?Sized, Ct, In, F: FnOnce(Ct, &mut G) -> In>(f: F) -> Pull<F, Ct, In> {
+    Pull(f, PhantomData)
+}
+
+impl<G: ?Sized, Ct, In, F: FnOnce(Ct, &mut G) -> In> Pullback<G> for Pull<F, Ct, In> {
+    type Ct = Ct;
+    type In = In;
+    fn pull(self, ct: Ct, grads: &mut G) -> In {
+        (self.0)(ct, grads)
+    }
+}
+
+/// Which cotangents a caller wants: bit 0 for the receiver (the parameters of a model, the tensor of a tensor
+/// method), bit `i` for the `i`-th argument. A companion saves and computes nothing for the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Want(u32);
+
+impl Want {
+    /// Nothing: the call will not be differentiated.
+    pub const NONE: Want = Want(0);
+    /// Everything.
+    pub const ALL: Want = Want(u32::MAX);
+    /// The receiver alone.
+    pub const SELF: Want = Want(1);
+
+    /// The set whose bit `i` is `bits[i]`.
+    pub const fn of(bits: &[bool]) -> Want {
+        let (mut set, mut i) = (0, 0);
+        while i < bits.len() && i < 32 {
+            set |= (bits[i] as u32) << i;
+            i += 1;
+        }
+        Want(set)
+    }
+
+    /// Whether bit `i` is set. Arguments past the 31st are always wanted.
+    pub const fn has(self, i: usize) -> bool {
+        i >= 32 || self.0 >> i & 1 == 1
+    }
+
+    /// Whether anything is wanted.
+    pub const fn any(self) -> bool {
+        self.0 != 0
+    }
+}
+
+impl Diff for Tensor<Float> {
+    type Ct = Option<Tensor>;
+}
+
+impl Cotangent for Option<Tensor> {
+    fn add(&mut self, other: Self) {
+        *self = match (self.take(), other) {
+            (Some(a), Some(b)) => Some(a + b),
+            (a, b) => a.or(b),
+        };
+    }
+    fn is_zero(&self) -> bool {
+        self.is_none()
+    }
+}
+
+impl Cotangent for () {
+    fn add(&mut self, (): ()) {}
+    fn is_zero(&self) -> bool {
+        true
+    }
+}
+
+/// Types without a derivative.
+macro_rules! inactive {
+    ($($t:ty),*) => { $(impl Diff for $t { type Ct = (); })* };
+}
+inactive!((), bool, i8, i16, i32, i64, u8, u16, u32, u64, usize, isize, f32, f64, char, String, &str);
+
+impl Diff for Tensor<crate::tensor::Int> {
+    type Ct = ();
+}
+impl Diff for Tensor<crate::tensor::Bool> {
+    type Ct = ();
+}
+impl<T: Diff + ?Sized> Diff for &T {
+    type Ct = ();
+}
+impl<T: Diff + ?Sized> Diff for &mut T {
+    type Ct = ();
+}
+impl<T: Diff> Diff for Vec<T> {
+    type Ct = Vec<T::Ct>;
+}
+impl<T: Diff> Diff for Option<T> {
+    type Ct = T::Ct;
+}
+impl<T: Diff, const N: usize> Diff for [T; N] {
+    type Ct = Vec<T::Ct>;
+}
+
+impl<C: Cotangent> Cotangent for Vec<C> {
+    fn add(&mut self, other: Self) {
+        if self.len() < other.len() {
+            self.resize_with(other.len(), C::default);
+        }
+        for (a, b) in self.iter_mut().zip(other) {
+            a.add(b);
+        }
+    }
+    fn is_zero(&self) -> bool {
+        self.iter().all(C::is_zero)
+    }
+}
+
+macro_rules! tuples {
+    ($($($t:ident)*;)*) => { $(
+        impl<$($t: Diff),*> Diff for ($($t,)*) {
+            type Ct = ($($t::Ct,)*);
+        }
+        #[allow(non_snake_case, reason = "type parameters double as names")]
+        impl<$($t: Cotangent),*> Cotangent for ($($t,)*) {
+            fn add(&mut self, other: Self) {
+                let (($($t,)*), mut other) = (self, other);
+                let other = &mut other;
+                tuples!(@add other $($t)*);
+            }
+            fn is_zero(&self) -> bool {
+                let ($($t,)*) = self;
+                true $(&& $t.is_zero())*
+            }
+        }
+    )* };
+    (@add $o:ident A) => { A.add(std::mem::take(&mut $o.0)); };
+    (@add $o:ident A B) => { tuples!(@add $o A); B.add(std::mem::take(&mut $o.1)); };
+    (@add $o:ident A B C) => { tuples!(@add $o A B); C.add(std::mem::take(&mut $o.2)); };
+    (@add $o:ident A B C D) => { tuples!(@add $o A B C); D.add(std::mem::take(&mut $o.3)); };
+    (@add $o:ident A B C D E) => { tuples!(@add $o A B C D); E.add(std::mem::take(&mut $o.4)); };
+    (@add $o:ident A B C D E F) => { tuples!(@add $o A B C D E); F.add(std::mem::take(&mut $o.5)); };
+}
+tuples! { A; A B; A B C; A B C D; A B C D E; A B C D E F; }
+
+/// Keeps the bound of [`Kind`] in one place.
+const _: () = {
+    const fn is_kind<K: Kind>() {}
+    is_kind::<Float>();
+};
