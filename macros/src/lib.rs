@@ -1,1 +1,9 @@
-//! placeholder
+//! The attribute macros of Cotangent. All of their logic is `cotangent-macros-core`.
+
+use proc_macro::TokenStream;
+
+/// Makes a model of a struct or an enum, and derives the gradients of its methods.
+#[proc_macro_attribute]
+pub fn model(args: TokenStream, item: TokenStream) -> TokenStream {
+    cotangent_macros_core::model(args.into(), item.into()).into()
+}

@@ -1,1 +1,13 @@
-//! placeholder
+//! The compiler behind `#[model]`: from the user's tokens to Rust tokens.
+//!
+//! Every entry point takes and returns `proc_macro2` tokens, so that tests call it as a function. User input, whatever
+//! it is, gives errors rather than a panic.
+
+mod diags;
+mod dims;
+mod dump;
+mod fallback;
+mod hygiene;
+mod model;
+
+pub use model::model;

@@ -1,0 +1,46 @@
+//! The names of everything that expansions add. No other file spells one.
+//!
+//! Names that users see (`MlpGrads`, `MlpConfig`, `loss_grad`) extend theirs; all others start with two underscores.
+
+use proc_macro2::{Ident, Span};
+use quote::format_ident;
+
+/// A variable of emitted code: `__t3`.
+pub(crate) fn local(prefix: &str, number: u32) -> Ident {
+    format_ident!("__{prefix}{number}", span = Span::call_site())
+}
+
+/// Whether a name is one that [`local`] makes, rather than the user's.
+pub(crate) fn is_local(ident: &Ident) -> bool {
+    ident.to_string().starts_with("__")
+}
+
+/// The struct of a model's gradients: `MlpGrads`.
+pub(crate) fn grads(model: &Ident) -> Ident {
+    format_ident!("{model}Grads")
+}
+
+/// The struct of a model's configuration: `MlpConfig`.
+pub(crate) fn config(model: &Ident) -> Ident {
+    format_ident!("{model}Config")
+}
+
+/// The enum of a model enum's variants, part of its configuration: `StageVariant`.
+pub(crate) fn variant(model: &Ident) -> Ident {
+    format_ident!("{model}Variant")
+}
+
+/// The field of a model that holds its configuration.
+pub(crate) fn config_field() -> Ident {
+    Ident::new("__config", Span::call_site())
+}
+
+/// The `macro_rules!` of a model: dims as values. It is imported under the model's own name.
+pub(crate) fn model_macro(model: &Ident) -> Ident {
+    format_ident!("__model_{model}", span = Span::call_site())
+}
+
+/// The companion of a method: `forward__vjp`.
+pub(crate) fn vjp(method: &Ident) -> Ident {
+    format_ident!("{method}__vjp", span = Span::call_site())
+}
