@@ -4,7 +4,8 @@
 //! `ct_y` of the result to `ct_x = ct_y · ∂f/∂x`, one for each argument, and adds the parameters' cotangents to the
 //! mirrored gradient struct. There is no tape: a pullback is a closure over what it needs.
 
-use crate::tensor::{Float, Kind, Tensor};
+use crate::ops::add_ct;
+use crate::tensor::{Kind, Tensor};
 use std::marker::PhantomData;
 
 /// A value that may carry a derivative.
@@ -83,14 +84,14 @@ impl Want {
     }
 }
 
-impl Diff for Tensor<Float> {
-    type Ct = Option<Tensor>;
+impl<K: Kind> Diff for Tensor<K> {
+    type Ct = K::Ct;
 }
 
 impl Cotangent for Option<Tensor> {
     fn add(&mut self, other: Self) {
         *self = match (self.take(), other) {
-            (Some(a), Some(b)) => Some(a + b),
+            (Some(a), Some(b)) => Some(add_ct(a, b)),
             (a, b) => a.or(b),
         };
     }
@@ -112,12 +113,6 @@ macro_rules! inactive {
 }
 inactive!((), bool, i8, i16, i32, i64, u8, u16, u32, u64, usize, isize, f32, f64, char, String, &str);
 
-impl Diff for Tensor<crate::tensor::Int> {
-    type Ct = ();
-}
-impl Diff for Tensor<crate::tensor::Bool> {
-    type Ct = ();
-}
 impl<T: Diff + ?Sized> Diff for &T {
     type Ct = ();
 }
@@ -149,34 +144,25 @@ impl<C: Cotangent> Cotangent for Vec<C> {
 }
 
 macro_rules! tuples {
-    ($($($t:ident)*;)*) => { $(
+    ($($($t:ident $i:tt)*;)*) => { $(
         impl<$($t: Diff),*> Diff for ($($t,)*) {
             type Ct = ($($t::Ct,)*);
         }
-        #[allow(non_snake_case, reason = "type parameters double as names")]
         impl<$($t: Cotangent),*> Cotangent for ($($t,)*) {
             fn add(&mut self, other: Self) {
-                let (($($t,)*), mut other) = (self, other);
-                let other = &mut other;
-                tuples!(@add other $($t)*);
+                $(self.$i.add(other.$i);)*
             }
             fn is_zero(&self) -> bool {
-                let ($($t,)*) = self;
-                true $(&& $t.is_zero())*
+                true $(&& self.$i.is_zero())*
             }
         }
     )* };
-    (@add $o:ident A) => { A.add(std::mem::take(&mut $o.0)); };
-    (@add $o:ident A B) => { tuples!(@add $o A); B.add(std::mem::take(&mut $o.1)); };
-    (@add $o:ident A B C) => { tuples!(@add $o A B); C.add(std::mem::take(&mut $o.2)); };
-    (@add $o:ident A B C D) => { tuples!(@add $o A B C); D.add(std::mem::take(&mut $o.3)); };
-    (@add $o:ident A B C D E) => { tuples!(@add $o A B C D); E.add(std::mem::take(&mut $o.4)); };
-    (@add $o:ident A B C D E F) => { tuples!(@add $o A B C D E); F.add(std::mem::take(&mut $o.5)); };
 }
-tuples! { A; A B; A B C; A B C D; A B C D E; A B C D E F; }
-
-/// Keeps the bound of [`Kind`] in one place.
-const _: () = {
-    const fn is_kind<K: Kind>() {}
-    is_kind::<Float>();
-};
+tuples! {
+    A 0;
+    A 0 B 1;
+    A 0 B 1 C 2;
+    A 0 B 1 C 2 D 3;
+    A 0 B 1 C 2 D 3 E 4;
+    A 0 B 1 C 2 D 3 E 4 F 5;
+}

@@ -1,0 +1,99 @@
+//! Devices: where tensors live and kernels run.
+
+use crate::raise::{raise, raised};
+use cotangent_hal::{Arg, Backend, Buffer, Caps, Error, Kernel, LibraryCall};
+use std::fmt;
+use std::sync::Arc;
+
+/// A device: cheap to clone, equal to the clones of itself.
+#[derive(Clone)]
+pub struct Device {
+    backend: Arc<dyn Backend>,
+}
+
+impl Device {
+    /// The processor that the program runs on, with its threads. One device for the process.
+    #[cfg(feature = "cpu")]
+    pub fn cpu() -> Device {
+        raise(Error::Backend { device: "cpu".into(), message: "the backend is not linked into this build".into() })
+    }
+
+    /// A device that runs on `backend`.
+    pub fn from_backend(backend: Arc<dyn Backend>) -> Device {
+        Device { backend }
+    }
+
+    /// The name, such as `cpu`.
+    pub fn name(&self) -> &str {
+        &self.backend.caps().name
+    }
+
+    /// What the device is and can do.
+    pub fn caps(&self) -> &Caps {
+        self.backend.caps()
+    }
+
+    /// Waits until all work issued so far is done; raises where that work failed.
+    #[track_caller]
+    pub fn sync(&self) {
+        raised(self.backend.sync())
+    }
+
+    /// Memory of at least `bytes`; raises where the device has none left.
+    #[track_caller]
+    pub(crate) fn alloc(&self, bytes: usize) -> Buffer {
+        raised(self.backend.alloc(bytes))
+    }
+
+    /// Runs `kernel` over the index space `shape`; raises what the backend refuses.
+    #[track_caller]
+    pub(crate) fn launch(&self, kernel: &'static Kernel, shape: &[usize], args: &[Arg<'_>]) {
+        raised(self.backend.launch(kernel, shape, args))
+    }
+
+    /// Runs an operation of an expert library; raises what the backend refuses.
+    #[track_caller]
+    pub(crate) fn library(&self, call: &LibraryCall<'_>) {
+        raised(self.backend.library(call))
+    }
+
+    /// Copies bytes to the start of a buffer.
+    #[track_caller]
+    pub(crate) fn write(&self, to: &Buffer, bytes: &[u8]) {
+        raised(self.backend.write(to, bytes))
+    }
+
+    /// Copies bytes from the start of a buffer.
+    #[track_caller]
+    pub(crate) fn read(&self, from: &Buffer, bytes: &mut [u8]) {
+        raised(self.backend.read(from, bytes))
+    }
+}
+
+/// The processor.
+#[cfg(feature = "cpu")]
+impl Default for Device {
+    fn default() -> Self {
+        Device::cpu()
+    }
+}
+
+impl PartialEq for Device {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.backend, &other.backend)
+    }
+}
+
+impl Eq for Device {}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Device({})", self.name())
+    }
+}

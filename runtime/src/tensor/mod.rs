@@ -1,0 +1,170 @@
+//! Tensors: typed by kind, counted, strided.
+//!
+//! **Invariant:** a tensor is a value. Operations never change a tensor that anyone else can see: they write in place
+//! only where the buffer has one owner, and views share memory only for reading.
+
+mod copy;
+mod create;
+mod dims;
+mod kind;
+mod raw;
+mod sizes;
+
+#[cfg(feature = "cpu")]
+pub use create::{arange, causal_mask};
+pub use dims::{Dims, MAX_RANK, PerAxis, Strides};
+pub use kind::{Bool, Element, Float, Int, Kind};
+pub use sizes::{Axes, Extent, Extents, IntoAxes, IntoShape};
+
+pub(crate) use dims::broadcast;
+pub(crate) use raw::{Raw, launch};
+pub(crate) use sizes::axis_of;
+
+use crate::device::Device;
+use crate::raise::raise;
+use bytemuck::Zeroable;
+use cotangent_hal::{DType, Error};
+use std::fmt;
+use std::marker::PhantomData;
+
+/// A tensor of rank 0 to 8: floats unless `K` says [`Int`] or [`Bool`].
+///
+/// A clone is a reference count. Operations take tensors by value, so that a buffer with one owner is reused in place.
+/// Errors are raised (see [`attempt`](crate::attempt)).
+#[derive(Clone)]
+pub struct Tensor<K: Kind = Float> {
+    pub(crate) raw: Raw,
+    kind: PhantomData<K>,
+}
+
+impl<K: Kind> Tensor<K> {
+    /// Gives a raw tensor its kind, which the caller knows to be `K`.
+    pub(crate) fn from_raw(raw: Raw) -> Self {
+        debug_assert!(K::accepts(raw.dtype), "a tensor of dtype `{}` is not of this kind", raw.dtype);
+        Tensor { raw, kind: PhantomData }
+    }
+
+    /// The extents, outermost first.
+    pub fn shape(&self) -> &[usize] {
+        &self.raw.shape
+    }
+
+    /// The extent of an axis, counted from the end where negative; raises where there is no such axis.
+    #[track_caller]
+    pub fn size(&self, axis: isize) -> usize {
+        self.raw.shape[axis_of("size", axis, &self.raw.shape)]
+    }
+
+    /// The number of axes.
+    pub fn rank(&self) -> usize {
+        self.raw.shape.len()
+    }
+
+    /// The number of elements.
+    pub fn numel(&self) -> usize {
+        self.raw.numel()
+    }
+
+    /// The type of an element.
+    pub fn dtype(&self) -> DType {
+        self.raw.dtype
+    }
+
+    /// Where the tensor lives.
+    pub fn device(&self) -> &Device {
+        &self.raw.device
+    }
+
+    /// Whether the elements lie one after another in row-major order.
+    pub fn is_contiguous(&self) -> bool {
+        self.raw.is_contiguous()
+    }
+
+    /// All elements in row-major order. Waits for the device.
+    #[track_caller]
+    pub fn to_vec(&self) -> Vec<K::Element> {
+        let mut stored = vec![Zeroable::zeroed(); self.numel()];
+        self.raw.read_into(bytemuck::cast_slice_mut(&mut stored));
+        stored.into_iter().map(K::Element::of).collect()
+    }
+
+    /// The only element; raises where there is not exactly one. Waits for the device.
+    #[track_caller]
+    pub fn item(&self) -> K::Element {
+        if self.numel() != 1 {
+            raise(Error::Shape {
+                op: "item".into(),
+                message: format!(
+                    "{:?} has {} elements, but only a single one can be read as a number",
+                    self.shape(),
+                    self.numel()
+                ),
+            });
+        }
+        let mut stored = Zeroable::zeroed();
+        self.raw.read_into(bytemuck::bytes_of_mut(&mut stored));
+        K::Element::of(stored)
+    }
+
+    /// The same values on `device`; itself where it lives there.
+    #[track_caller]
+    pub fn to_device(self, device: &Device) -> Self {
+        if self.raw.device == *device {
+            return self;
+        }
+        let mut bytes = vec![0; self.numel() * self.dtype().size()];
+        self.raw.read_into(&mut bytes);
+        Tensor::from_raw(Raw::from_bytes("to_device", device, self.dtype(), self.shape(), &bytes))
+    }
+
+    /// The same values as `dtype`, another precision of the same kind; raises where the kind has no such precision.
+    #[track_caller]
+    pub fn to(self, dtype: DType) -> Self {
+        if !K::accepts(dtype) {
+            raise(Error::Dtype { op: "to".into(), given: dtype, accepted: K::DTYPES.to_vec() });
+        }
+        Tensor::from_raw(self.raw.cast(dtype))
+    }
+}
+
+impl Tensor<Float> {
+    /// The same values, cut off from the derivative.
+    pub fn detach(self) -> Self {
+        self
+    }
+
+    /// The values as integers, towards zero. NaN becomes 0, what is out of range the nearest integer.
+    #[track_caller]
+    pub fn int(self) -> Tensor<Int> {
+        Tensor::from_raw(self.raw.cast(DType::I64))
+    }
+}
+
+impl Tensor<Int> {
+    /// The values as floats.
+    #[track_caller]
+    pub fn float(self) -> Tensor {
+        Tensor::from_raw(self.raw.cast(DType::F32))
+    }
+}
+
+impl Tensor<Bool> {
+    /// 1 where true, 0 elsewhere.
+    #[track_caller]
+    pub fn float(self) -> Tensor {
+        Tensor::from_raw(self.raw.cast(DType::F32))
+    }
+
+    /// 1 where true, 0 elsewhere.
+    #[track_caller]
+    pub fn int(self) -> Tensor<Int> {
+        Tensor::from_raw(self.raw.cast(DType::I64))
+    }
+}
+
+/// Short: `Tensor[2, 3] f32 on cpu`. The values are in the `Display` form.
+impl<K: Kind> fmt::Debug for Tensor<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tensor{:?} {} on {}", self.raw.shape, self.raw.dtype, self.raw.device)
+    }
+}
