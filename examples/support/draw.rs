@@ -9,17 +9,6 @@ pub(crate) enum Ink {
     Ascii,
 }
 
-impl Ink {
-    /// Half blocks where the locale says UTF-8.
-    pub(crate) fn of_locale() -> Ink {
-        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|v| std::env::var(v).ok());
-        match locale {
-            Some(l) if l.to_ascii_lowercase().replace('-', "").contains("utf8") => Ink::Blocks,
-            Some(_) | None => Ink::Ascii,
-        }
-    }
-}
-
 /// The lines that show one image of `cols` columns. Pixels past the last whole row are left out.
 pub(crate) fn image(pixels: &[u8], cols: usize, ink: Ink) -> Vec<String> {
     let rows: Vec<&[u8]> = pixels.chunks_exact(cols.max(1)).collect();

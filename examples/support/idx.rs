@@ -39,6 +39,7 @@ pub(crate) struct IdxError {
 #[derive(Debug)]
 enum Fault {
     Io(io::Error),
+    Gzip(io::Error),
     Magic([u8; 4]),
     Rank { expected: usize, got: usize },
     Header { rank: usize },
@@ -87,7 +88,11 @@ impl Idx {
         let parse = || {
             let mut file = BufReader::new(File::open(path).map_err(Fault::Io)?);
             let gzip = io::BufRead::fill_buf(&mut file).map_err(Fault::Io)?.starts_with(&[0x1f, 0x8b]);
-            if gzip { Idx::parse(GzDecoder::new(file), rank) } else { Idx::parse(file, rank) }
+            if !gzip {
+                return Idx::parse(file, rank);
+            }
+            let whole = |fault| if let Fault::Io(e) = fault { Fault::Gzip(e) } else { fault };
+            Idx::parse(GzDecoder::new(file), rank).map_err(whole)
         };
         parse().map_err(|fault| IdxError { path: path.to_path_buf(), fault })
     }
@@ -120,10 +125,8 @@ impl Idx {
 }
 
 fn read_header(from: &mut impl Read, into: &mut [u8; 4], rank: usize) -> Result<(), Fault> {
-    from.read_exact(into).map_err(|e| match e.kind() {
-        io::ErrorKind::UnexpectedEof => Fault::Header { rank },
-        _ => Fault::Io(e),
-    })
+    let short = |e: &io::Error| e.kind() == io::ErrorKind::UnexpectedEof;
+    from.read_exact(into).map_err(|e| if short(&e) { Fault::Header { rank } } else { Fault::Io(e) })
 }
 
 fn find(dir: &Path, name: &str) -> PathBuf {
@@ -143,6 +146,7 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Fault::Io(e) => write!(f, "{e}"),
+            Fault::Gzip(e) => write!(f, "starts as a gzip stream, expected a whole one: {e}"),
             Fault::Magic([a, b, kind, _]) => write!(
                 f,
                 "not an idx file of unsigned bytes: it starts with `{a:02x} {b:02x} {kind:02x}`, expected `00 00 08`"

@@ -105,6 +105,7 @@ impl Program {
     }
 }
 
+#[allow(dead_code, reason = "no program uses every form")]
 impl Given {
     /// Whether a flag is there.
     pub(crate) fn has(&self, name: &str) -> bool {
@@ -124,7 +125,6 @@ impl Given {
     }
 
     /// The positional argument at `place`; there are as many as the program takes.
-    #[allow(dead_code, reason = "some programs take no positional argument")]
     pub(crate) fn argument(&self, place: usize) -> &str {
         self.arguments.get(place).map_or("", String::as_str)
     }

@@ -61,8 +61,11 @@ fn build(words: &[&str]) -> Result<PathBuf, String> {
         .map_err(|e| format!("`cargo` cannot be run: {e}"))?;
     let lines = String::from_utf8_lossy(&output.stdout);
     let messages = lines.lines().filter_map(|l| serde_json::from_str::<Value>(l).ok());
-    let programs = messages.filter_map(|m| m.get("executable")?.as_str().map(PathBuf::from));
-    programs.last().filter(|_| output.status.success()).ok_or_else(|| format!("`cargo build {}` failed", words.join(" ")))
+    let mut programs = messages.filter_map(|m| m.get("executable")?.as_str().map(PathBuf::from));
+    programs
+        .next_back()
+        .filter(|_| output.status.success())
+        .ok_or_else(|| format!("`cargo build {}` failed", words.join(" ")))
 }
 
 fn output_of(command: &mut Command) -> Result<String, String> {

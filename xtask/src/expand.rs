@@ -24,7 +24,10 @@ pub(crate) fn run(given: &Given) -> Result<bool, String> {
     let package = given.text("-p").unwrap_or(if example.is_some() { "cotangent" } else { "cotangent-layers" });
     let mut cargo = Command::new("cargo");
     // The compiler's own messages go to the standard output as JSON, which leaves the expansion alone on the other.
-    cargo.args(["check", "--quiet", "--message-format=json", "-p", package]).env(DUMP, name).current_dir(workspace::root());
+    cargo
+        .args(["check", "--quiet", "--message-format=json", "-p", package])
+        .env(DUMP, name)
+        .current_dir(workspace::root());
     if let Some(example) = example {
         cargo.args(["--example", example]);
     }

@@ -83,7 +83,8 @@ struct Arrow {
 
 fn arrows(manifest: &Table) -> Vec<Arrow> {
     let targets = manifest.get("target").and_then(Value::as_table);
-    let tables = std::iter::once(manifest).chain(targets.into_iter().flat_map(Table::values).filter_map(Value::as_table));
+    let tables =
+        std::iter::once(manifest).chain(targets.into_iter().flat_map(Table::values).filter_map(Value::as_table));
     let mut found = Vec::new();
     for table in tables {
         for section in ["dependencies", "build-dependencies", "dev-dependencies"] {
@@ -127,7 +128,8 @@ fn refused(from: &str, arrow: &Arrow) -> Option<String> {
 fn unpinned(root: &Table) -> Option<String> {
     let macros = root.get("workspace")?.get("dependencies")?.get("cotangent-macros")?;
     let version = macros.get("version").and_then(Value::as_str).unwrap_or("");
-    (!version.starts_with('=')).then(|| format!("`cotangent-macros` has version `{version}`, expected an exact one: `=..`"))
+    (!version.starts_with('='))
+        .then(|| format!("`cotangent-macros` has version `{version}`, expected an exact one: `=..`"))
 }
 
 fn known(name: &str) -> bool {

@@ -1,8 +1,8 @@
 //! One UI test for each rule of the language, and no UI test for nothing.
 //!
-//! A rule is a private function at the top level of a `check.rs` (or of a file under `check/`) that takes `diags`; its
-//! name is its id. A test of something else, such as a shape error that rustc evaluates, starts with the line
-//! `//! Scenario:` and what it shows.
+//! A rule is a function at the top level of a `check.rs` (or of a file under `check/`) that takes `diags`; its name is
+//! its id. The function that applies them all starts its doc with "Reports" and is no rule. A test of something else,
+//! such as a shape error that rustc evaluates, starts with the line `//! Scenario:` and what it shows.
 
 use super::Fault;
 use crate::workspace;
@@ -34,7 +34,8 @@ pub(super) fn check(files: &[PathBuf], faults: &mut Vec<Fault>) -> Result<usize,
                 faults.push(Fault::new(case, 1, format!("there is no `{}` beside it", stderr.display())));
             }
             if !rules.contains_key(stem(case)) && !workspace::read(case)?.starts_with(SCENARIO) {
-                let message = format!("no rule is named `{}`; a test of something else starts `{SCENARIO}`", stem(case));
+                let message =
+                    format!("no rule is named `{}`; a test of something else starts `{SCENARIO}`", stem(case));
                 faults.push(Fault::new(case, 1, message));
             }
         }
@@ -61,19 +62,26 @@ fn holds_rules(path: &Path) -> bool {
     path.ends_with("check.rs") || (is_rust(path) && path.components().any(|c| c.as_os_str() == "check"))
 }
 
+/// The first words of the doc of a function that applies rules.
+const DRIVER: &str = "/// Reports";
+
 /// The rules of one file, each with its line: rustfmt puts a top-level item at the start of a line.
 fn rules_of(source: &str) -> Vec<(usize, String)> {
     let mut rules = Vec::new();
-    let mut offset = 0;
+    let (mut offset, mut driver) = (0, false);
     for (i, line) in source.split_inclusive('\n').enumerate() {
-        if let Some(signature) = line.strip_prefix("fn ") {
+        let signature =
+            ["fn ", "pub fn ", "pub(super) fn ", "pub(crate) fn "].iter().find_map(|p| line.strip_prefix(p));
+        if let Some(signature) = signature {
             let name = signature.split(['(', '<']).next().unwrap_or("").trim();
             // The parameter list ends where the body opens.
             let head = source[offset..].split('{').next().unwrap_or("");
-            if head.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "diags") {
+            if !driver && head.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "diags") {
                 rules.push((i + 1, name.to_string()));
             }
         }
+        // Further lines of the doc and attributes stand between its first line and the function.
+        driver = line.starts_with(DRIVER) || (driver && (line.starts_with("///") || line.starts_with("#[")));
         offset += line.len();
     }
     rules
@@ -84,12 +92,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_are_private_functions_that_take_diags() {
-        let source = "pub(super) fn model(ir: &Ir, diags: &mut Diags) {}\n\
+    fn rules_are_functions_that_take_diags() {
+        let source = "/// Reports what is wrong.\n/// All of it.\npub(super) fn model(ir: &Ir, diags: &mut Diags) {}\n\
                       fn axis_mismatch(ir: &Ir, diags: &mut Diags) {}\n\
                       fn name_of(ir: &Ir) -> &str { diags() }\n\
-                      fn long_one<'a>(\n    ir: &'a Ir,\n    diags: &mut Diags,\n) {\n}\n\
+                      pub(super) fn long_one<'a>(\n    ir: &'a Ir,\n    diags: &mut Diags,\n) {\n}\n\
                       mod tests {\n    fn inner(diags: u8) {}\n}\n";
-        assert_eq!(rules_of(source), [(2, "axis_mismatch".to_string()), (4, "long_one".to_string())]);
+        assert_eq!(rules_of(source), [(4, "axis_mismatch".to_string()), (6, "long_one".to_string())]);
     }
 }

@@ -94,7 +94,11 @@ mod tests {
     #[test]
     fn long_files_are_split() {
         let long = "//\n".repeat(601);
-        check_text("src/a.rs", &long, &["src/a.rs:601: 601 lines, expected at most 600: split it by the question it answers"]);
+        check_text(
+            "src/a.rs",
+            &long,
+            &["src/a.rs:601: 601 lines, expected at most 600: split it by the question it answers"],
+        );
         check_text("ui-tests/fail/a.rs", &long, &[]);
     }
 }
