@@ -162,3 +162,13 @@ fn sources_of_numbers() {
         "randint: no integer lies in 2..2; the end must be greater than the start"
     );
 }
+
+#[test]
+fn tensors_cross_threads() {
+    fn crosses<T: Send + Sync + Clone>() {}
+    crosses::<Tensor>();
+    crosses::<Tensor<Int>>();
+    crosses::<Device>();
+    let x = Tensor::ones([3], &Device::cpu());
+    assert_eq!(std::thread::spawn(move || x.to_vec()).join().unwrap(), [1.0; 3]);
+}

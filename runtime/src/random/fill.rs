@@ -30,7 +30,7 @@ pub(crate) fn each_word(key: Key, at: usize, len: usize, mut f: impl FnMut(usize
 
 /// A word as a number in `[0, 1)`, of 24 bits.
 #[inline(always)]
-pub(crate) fn unit(word: u32) -> f32 {
+fn unit(word: u32) -> f32 {
     (word >> 8) as i32 as f32 * (1.0 / 16_777_216.0)
 }
 
