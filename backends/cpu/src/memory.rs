@@ -91,7 +91,8 @@ impl Pool {
 
     /// Bytes in use.
     pub(crate) fn used(&self) -> usize {
-        let kept: usize = self.free.iter().enumerate().map(|(class, list)| lock(list).len() * size_of_class(class)).sum();
+        let kept: usize =
+            self.free.iter().enumerate().map(|(class, list)| lock(list).len() * size_of_class(class)).sum();
         self.held().saturating_sub(kept)
     }
 
