@@ -8,6 +8,7 @@ pub mod diff;
 pub mod ops;
 mod raise;
 pub mod random;
+pub mod shape;
 pub mod tensor;
 
 pub use cotangent_hal::{DType, Error, Result};

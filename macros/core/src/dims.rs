@@ -114,6 +114,20 @@ impl DimExpr {
         }
     }
 
+    /// As the user wrote it: `3*C`.
+    pub(crate) fn written(&self) -> String {
+        let binary = |a: &DimExpr, operator: &str, b: &DimExpr| format!("{}{operator}{}", a.written(), b.written());
+        match self {
+            DimExpr::Lit(value, _) => value.to_string(),
+            DimExpr::Name(name) => name.to_string(),
+            DimExpr::Add(a, b) => binary(a, " + ", b),
+            DimExpr::Sub(a, b) => binary(a, " - ", b),
+            DimExpr::Mul(a, b) => binary(a, "*", b),
+            DimExpr::Div(a, b) => binary(a, "/", b),
+            DimExpr::Const(tokens, _) => format!("{{{tokens}}}"),
+        }
+    }
+
     /// Every name in it, in order of appearance.
     pub(crate) fn names(&self) -> Vec<&Ident> {
         match self {
@@ -199,6 +213,18 @@ impl TensorType {
     /// Whether it has a derivative.
     pub(crate) fn is_float(&self) -> bool {
         self.kind == TensorKind::Float
+    }
+
+    /// A `shape::Shape`, evaluated by rustc; `scope` names a `shape::Scope` or `shape::Env`, `SCOPE` is a `Scope`.
+    pub(crate) fn to_const(&self, scope: &TokenStream) -> TokenStream {
+        let dims = self.dims.iter().map(|d| d.to_const(scope));
+        match &self.rest {
+            None => quote!(::cotangent::__private::shape::Shape::of(&[#(#dims),*])),
+            Some(name) => {
+                let name = name.as_ref().map(Ident::to_string).unwrap_or_default();
+                quote!(::cotangent::__private::shape::Shape::with_rest(#name, &SCOPE, &[#(#dims),*]))
+            }
+        }
     }
 
     /// Every name in its dims, in order of appearance, without that of the leading axes.

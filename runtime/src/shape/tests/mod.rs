@@ -1,0 +1,3 @@
+//! Tests of the shape engine.
+
+mod call;
