@@ -2,9 +2,11 @@
 //!
 //! The operators of `std::ops` and the companions of binary operators are in the module [`operators`](super::operators).
 
+#![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
+
 use super::elementwise::{Chain, binary, broadcasting, unary};
-use super::operand::{Operand, Slot, Value};
 use super::fold::sum_to;
+use super::operand::{Operand, Slot, Value};
 use crate::diff::{Pullback, Want};
 use crate::tensor::{Dims, Float, Int, Raw, Tensor};
 use cotangent_hal::{DType, Kernel, Scalar};

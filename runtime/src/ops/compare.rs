@@ -1,5 +1,7 @@
 //! Comparisons, truth values, and choices by truth values.
 
+#![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
+
 use super::elementwise::{binary, broadcasting, run, unary, unary_to};
 use super::fold::sum_to;
 use super::operand::{IntOperand, Number, Operand, Slot, Value};
@@ -240,12 +242,7 @@ struct Choice {
 }
 
 #[track_caller]
-fn select_vjp(
-    c: Tensor<Bool>,
-    a: Value<Float>,
-    b: Value<Float>,
-    want: Want,
-) -> (Tensor, Choice) {
+fn select_vjp(c: Tensor<Bool>, a: Value<Float>, b: Value<Float>, want: Want) -> (Tensor, Choice) {
     let shape = |v: &Value<Float>, bit: usize| match v {
         Value::Tensor(x) if want.has(bit) => Some(x.raw.shape),
         Value::Tensor(_) | Value::Number(_) => None,

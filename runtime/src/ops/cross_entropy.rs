@@ -1,5 +1,7 @@
 //! The losses that take logits or predictions and give one number.
 
+#![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
+
 use super::{fold, indices};
 use crate::diff::{Pullback, Want};
 use crate::raise::raise;

@@ -1,5 +1,7 @@
 //! Dropout.
 
+#![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
+
 use super::elementwise::unary;
 use super::operand::Number;
 use crate::cx::Cx;

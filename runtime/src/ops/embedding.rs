@@ -1,5 +1,7 @@
 //! Rows of a table, looked up by number.
 
+#![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
+
 use super::indices;
 use crate::diff::{Pullback, Want};
 use crate::raise::raise;

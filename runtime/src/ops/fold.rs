@@ -332,7 +332,8 @@ impl State {
                 start += (rest % run.extent) as isize * run.stride;
                 rest /= run.extent;
             }
-            let y = Raw { shape: Dims::of(OP, &[width]), strides: Strides::of(OP, &[1]), offset: n * width, ..out.clone() };
+            let y =
+                Raw { shape: Dims::of(OP, &[width]), strides: Strides::of(OP, &[1]), offset: n * width, ..out.clone() };
             run_rows(&SUM_COLUMNS, &window(&self.at, start as usize, inner), &y, k);
         }
         self.runs.remove(self.runs.len() - 2);

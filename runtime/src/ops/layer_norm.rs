@@ -1,5 +1,7 @@
 //! Layer normalisation over the last axis.
 
+#![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
+
 use super::operand::Number;
 use crate::diff::{Pullback, Want};
 use crate::raise::raise;

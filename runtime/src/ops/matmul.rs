@@ -3,6 +3,8 @@
 //! A product is cut into calls of the library on views: nothing is copied for transposed, sliced or repeated operands,
 //! unless the leading axes of one matrix cannot be walked with one stride.
 
+#![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
+
 use super::fold::sum_to;
 use crate::diff::{Pullback, Want};
 use crate::raise::raise;

@@ -1,5 +1,7 @@
 //! The mean squared difference.
 
+#![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
+
 use super::elementwise::broadcasting;
 use super::fold;
 use crate::diff::{Pullback, Want};

@@ -1,5 +1,7 @@
 //! The operators `+ - * /` and unary `-`, and the traits by which model bodies differentiate them.
 
+#![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
+
 use super::arith::{
     BinaryPullback, IntOp, Op, apply, apply_int, apply_int_left, apply_left, apply_left_vjp, apply_vjp, negate,
     negate_int,

@@ -1,5 +1,7 @@
 //! Operations on each element alone: elementary functions and activations.
 
+#![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
+
 use super::elementwise::{Keep, unary, unary_vjp};
 use crate::diff::{Pullback, Want};
 use crate::tensor::Tensor;

@@ -1,5 +1,7 @@
 //! Powers with a fixed exponent.
 
+#![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
+
 use super::elementwise::{Chain, Keep, unary, unary_vjp};
 use super::operand::Number;
 use crate::diff::{Pullback, Want, pull};

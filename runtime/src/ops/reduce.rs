@@ -1,5 +1,7 @@
 //! Sums, means and maxima over axes, and the position of a maximum.
 
+#![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
+
 use super::fold;
 use crate::diff::{Pullback, Want};
 use crate::raise::raise;

@@ -1,10 +1,11 @@
 //! Operations along one axis that need all of it: softmax and layer normalisation.
 
-use crate::diff::{Pullback, Want, pull};
-use crate::raise::raise;
+#![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
+
+use crate::diff::{Pullback, Want};
 use crate::tensor::{Raw, Tensor, axis_of, launch};
 use cotangent_hal::native::{lanes, math};
-use cotangent_hal::{Arg, Error, Kernel, Scalar};
+use cotangent_hal::{Arg, Kernel};
 
 cotangent_hal::kernel! {
     static SOFTMAX = Rows "softmax" (x: Each F32) -> (y: Each F32) |tile| {
