@@ -1,7 +1,7 @@
 //! Devices: where tensors live and kernels run.
 
-use crate::raise::{raise, raised};
-use cotangent_hal::{Arg, Backend, Buffer, Caps, Error, Kernel, LibraryCall};
+use crate::raise::raised;
+use cotangent_hal::{Arg, Backend, Buffer, Caps, Kernel, LibraryCall};
 use std::fmt;
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ impl Device {
     /// The processor that the program runs on, with its threads. One device for the process.
     #[cfg(feature = "cpu")]
     pub fn cpu() -> Device {
-        raise(Error::Backend { device: "cpu".into(), message: "the backend is not linked into this build".into() })
+        Device::from_backend(cotangent_cpu::CpuBackend::shared())
     }
 
     /// A device that runs on `backend`.

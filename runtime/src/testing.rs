@@ -64,11 +64,7 @@ pub fn check_grad(
 ///
 /// Panics, naming the input and the element, where one differs.
 #[track_caller]
-pub fn check_loss_grad(
-    f: impl Fn(&[Tensor]) -> (Tensor, Vec<Option<Tensor>>),
-    inputs: &[Tensor],
-    options: GradCheck,
-) {
+pub fn check_loss_grad(f: impl Fn(&[Tensor]) -> (Tensor, Vec<Option<Tensor>>), inputs: &[Tensor], options: GradCheck) {
     let cts = f(inputs).1;
     let functional = |xs: &[Tensor]| f64::from(f(xs).0.item());
     compare(&functional, &cts, inputs, &options, &mut Rng::seed(options.seed));

@@ -95,8 +95,7 @@ pub(crate) enum Keep {
 
 /// The pullback of an operation with one tensor operand: a kernel of the cotangent, of a kept value where it needs one,
 /// and of a number where it takes one.
-#[doc(hidden)]
-pub struct Chain {
+pub(crate) struct Chain {
     wanted: bool,
     kernel: Option<&'static Kernel>,
     saved: Option<Raw>,

@@ -91,9 +91,7 @@ fn masked_fill() {
         assert!(pulled(p, Some(y.ones_like())).0.is_none());
         check_grad(
             |xs| xs[0].clone().masked_fill(mask.clone(), -7.0),
-            |xs, ct| {
-                vec![pulled(xs[0].clone().masked_fill__vjp(mask.clone(), -7.0, Want::ALL).1, Some(ct)).0]
-            },
+            |xs, ct| vec![pulled(xs[0].clone().masked_fill__vjp(mask.clone(), -7.0, Want::ALL).1, Some(ct)).0],
             &[x],
             GradCheck::default(),
         );

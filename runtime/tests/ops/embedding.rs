@@ -5,7 +5,9 @@ use cotangent_runtime::{Error, Tensor, attempt};
 
 #[test]
 fn rows_are_gathered_and_their_cotangents_added() {
-    for (shape, values) in [(&[4][..], vec![1i64, 0, 1, 3]), (&[], vec![2]), (&[2, 0], vec![]), (&[2, 2], vec![3, 3, 3, 0])] {
+    for (shape, values) in
+        [(&[4][..], vec![1i64, 0, 1, 3]), (&[], vec![2]), (&[2, 0], vec![]), (&[2, 2], vec![3, 3, 3, 0])]
+    {
         let ids = Tensor::from_slice(&values, shape, &cpu());
         for table in layouts(&[4, 5], -1.0, 1.0, 3) {
             let (rows, y) = (table.to_vec(), table.clone().embedding(ids.clone()));
@@ -32,7 +34,10 @@ fn ids_out_of_range_are_named() {
         let Err(Error::Argument { op, message }) = attempt(|| table.clone().embedding(ids)) else {
             panic!("an error was expected")
         };
-        assert!(op == "embedding" && message.contains(&format!("id {bad} ")) && message.contains("V is 4"), "{message}");
+        assert!(
+            op == "embedding" && message.contains(&format!("id {bad} ")) && message.contains("V is 4"),
+            "{message}"
+        );
     }
     let ids = Tensor::from_slice(&[0i64], [1], &cpu());
     assert!(matches!(attempt(|| random(&[4], 0.0, 1.0, 0).embedding(ids)), Err(Error::Shape { .. })));

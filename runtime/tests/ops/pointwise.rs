@@ -3,7 +3,7 @@ use cotangent_runtime::Tensor;
 use cotangent_runtime::diff::Want;
 
 /// The error function by its series and its continued fraction.
-fn erf(x: f64) -> f64 {
+fn exact_erf(x: f64) -> f64 {
     let a = x.abs();
     let value = if a < 3.0 {
         let (mut sum, mut term, mut n) = (a, a, 0.0);
@@ -20,7 +20,7 @@ fn erf(x: f64) -> f64 {
     value.copysign(x)
 }
 
-fn sigmoid(x: f64) -> f64 {
+fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
@@ -49,12 +49,12 @@ check! {
     sin sin__vjp -7.0..7.0 f64::sin;
     cos cos__vjp -7.0..7.0 f64::cos;
     tanh tanh__vjp -3.0..3.0 f64::tanh;
-    erf erf__vjp -3.0..3.0 erf;
-    sigmoid sigmoid__vjp -6.0..6.0 sigmoid;
+    erf erf__vjp -3.0..3.0 exact_erf;
+    sigmoid sigmoid__vjp -6.0..6.0 logistic;
     relu relu__vjp 0.1..2.0 |x| x.max(0.0);
-    gelu gelu__vjp -4.0..4.0 |x| 0.5 * x * (1.0 + erf(x / 2f64.sqrt()));
+    gelu gelu__vjp -4.0..4.0 |x| 0.5 * x * (1.0 + exact_erf(x / 2f64.sqrt()));
     gelu_tanh gelu_tanh__vjp -4.0..4.0 |x| 0.5 * x * (1.0 + (0.7978845608028654 * (x + 0.044715 * x * x * x)).tanh());
-    silu silu__vjp -6.0..6.0 |x| x * sigmoid(x);
+    silu silu__vjp -6.0..6.0 |x| x * logistic(x);
 }
 
 #[test]

@@ -6,35 +6,36 @@ use cotangent_runtime::{Device, Rng, Tensor};
 
 /// A dense row-major array.
 #[derive(Clone, Debug)]
-pub struct Array {
-    pub shape: Vec<usize>,
-    pub data: Vec<f64>,
+pub(crate) struct Array {
+    pub(crate) shape: Vec<usize>,
+    pub(crate) data: Vec<f64>,
 }
 
 impl Array {
-    pub fn of(x: &Tensor) -> Array {
+    pub(crate) fn of(x: &Tensor) -> Array {
         Array { shape: x.shape().to_vec(), data: x.to_vec().into_iter().map(f64::from).collect() }
     }
 
-    pub fn from_fn(shape: &[usize], mut f: impl FnMut(&[usize]) -> f64) -> Array {
+    pub(crate) fn from_fn(shape: &[usize], mut f: impl FnMut(&[usize]) -> f64) -> Array {
         let data = (0..shape.iter().product()).map(|i| f(&index(i, shape))).collect();
         Array { shape: shape.to_vec(), data }
     }
 
     /// The element at an index of a shape that this array broadcasts to.
-    pub fn at(&self, index: &[usize]) -> f64 {
+    pub(crate) fn at(&self, index: &[usize]) -> f64 {
         let lead = index.len() - self.shape.len();
-        let flat = self.shape.iter().zip(&index[lead..]).fold(0, |flat, (&n, &i)| flat * n + if n == 1 { 0 } else { i });
+        let flat =
+            self.shape.iter().zip(&index[lead..]).fold(0, |flat, (&n, &i)| flat * n + if n == 1 { 0 } else { i });
         self.data[flat]
     }
 
-    pub fn map(&self, f: impl Fn(f64) -> f64) -> Array {
+    pub(crate) fn map(&self, f: impl Fn(f64) -> f64) -> Array {
         Array { shape: self.shape.clone(), data: self.data.iter().map(|&v| f(v)).collect() }
     }
 }
 
 /// The index of the `i`-th element in row-major order.
-pub fn index(mut i: usize, shape: &[usize]) -> Vec<usize> {
+pub(crate) fn index(mut i: usize, shape: &[usize]) -> Vec<usize> {
     let mut at = vec![0; shape.len()];
     for (at, &n) in at.iter_mut().zip(shape).rev() {
         *at = i % n;
@@ -43,29 +44,29 @@ pub fn index(mut i: usize, shape: &[usize]) -> Vec<usize> {
     at
 }
 
-pub fn broadcast(a: &[usize], b: &[usize]) -> Vec<usize> {
+pub(crate) fn broadcast(a: &[usize], b: &[usize]) -> Vec<usize> {
     let rank = a.len().max(b.len());
     let extent = |s: &[usize], i: usize| if i + s.len() < rank { 1 } else { s[i + s.len() - rank] };
     (0..rank).map(|i| if extent(a, i) == 1 { extent(b, i) } else { extent(a, i) }).collect()
 }
 
 #[track_caller]
-pub fn close(got: &Tensor, want: &Array, rtol: f64, atol: f64) {
+pub(crate) fn close(got: &Tensor, want: &Array, rtol: f64, atol: f64) {
     let values: Vec<f32> = want.data.iter().map(|&v| v as f32).collect();
     assert_close(got, &Tensor::from_slice(&values, &want.shape[..], got.device()), rtol, atol);
 }
 
-pub fn cpu() -> Device {
+pub(crate) fn cpu() -> Device {
     Device::cpu()
 }
 
 /// Rank 0, empty, size-1 and odd shapes, and one of many tiles.
-pub const SHAPES: &[&[usize]] =
+pub(crate) const SHAPES: &[&[usize]] =
     &[&[], &[1], &[0], &[7], &[3, 4], &[2, 0, 3], &[1, 9], &[5, 1, 3], &[2, 3, 4], &[33, 129]];
 
 /// Random tensors of one shape: contiguous, transposed, cut out of a larger one, and repeated along an axis of extent
 /// 1 where the shape has one longer than that.
-pub fn layouts(shape: &[usize], low: f32, high: f32, seed: u64) -> Vec<Tensor> {
+pub(crate) fn layouts(shape: &[usize], low: f32, high: f32, seed: u64) -> Vec<Tensor> {
     let (mut rng, device) = (Rng::seed(seed), cpu());
     let mut out = vec![Tensor::uniform(shape, low, high, &mut rng, &device)];
     if let [.., a, b] = *shape {
@@ -86,13 +87,13 @@ pub fn layouts(shape: &[usize], low: f32, high: f32, seed: u64) -> Vec<Tensor> {
 }
 
 /// The first layout alone: for operands whose layout is not under test.
-pub fn random(shape: &[usize], low: f32, high: f32, seed: u64) -> Tensor {
+pub(crate) fn random(shape: &[usize], low: f32, high: f32, seed: u64) -> Tensor {
     Tensor::uniform(shape, low, high, &mut Rng::seed(seed), &cpu())
 }
 
 /// Checks an operation of one float operand: values, gradient, and that nothing is given where nothing is wanted.
 #[track_caller]
-pub fn check_unary<P>(
+pub(crate) fn check_unary<P>(
     x: &Tensor,
     want: &Array,
     tolerance: f64,
@@ -116,6 +117,6 @@ pub fn check_unary<P>(
 }
 
 /// `pullback(ct)` of an operation without parameters.
-pub fn pulled<P: Pullback<()>>(pullback: P, ct: P::Ct) -> P::In {
+pub(crate) fn pulled<P: Pullback<()>>(pullback: P, ct: P::Ct) -> P::In {
     pullback.pull(ct, &mut ())
 }
