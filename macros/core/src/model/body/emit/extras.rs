@@ -142,7 +142,7 @@ fn tried(function: &Function) -> TokenStream {
 
 /// `impl Layer` for a model with `forward(&self, x)` or `forward(&self, x, cx)`.
 pub(super) fn layer(function: &Function, context: &Context<'_>) -> Option<TokenStream> {
-    let self_ty = context.self_ty.filter(|_| !context.generic)?;
+    let self_ty = context.self_ty?;
     let kinds: Vec<Kind> = function.params.iter().map(|p| p.kind).collect();
     let single = |ty: &syn::Type| matches!(ty, syn::Type::Path(p) if crate::dims::last_name(&p.path).as_deref() == Some("Tensor"));
     let fits = function.sig.ident == "forward"
@@ -154,5 +154,7 @@ pub(super) fn layer(function: &Function, context: &Context<'_>) -> Option<TokenS
         && function.sig.generics.params.is_empty();
     let cfgs = &function.cfgs;
     let cx = (kinds.len() == 2).then(|| quote!(, cx));
-    fits.then(|| quote!(#(#cfgs)* ::cotangent::__private::__layer!(#self_ty #cx);))
+    let params = context.generics.filter(|g| !g.params.is_empty()).map(|g| &g.params);
+    let generics = params.map(|params| quote!([#params]));
+    fits.then(|| quote!(#(#cfgs)* ::cotangent::__private::__layer!(#generics #self_ty #cx);))
 }

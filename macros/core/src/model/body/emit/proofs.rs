@@ -108,7 +108,7 @@ pub(super) fn entry(function: &Function, context: &Context<'_>) -> TokenStream {
         Some(_) => quote!(::core::option::Option::Some(#ident.shape())),
         None => quote!(::core::option::Option::None),
     });
-    quote! {
+    quote::quote_spanned! {name.span()=>
         let __scope = ::cotangent::__private::enter(&#signature, #said, &[#(#arguments),*], #model, &[#(#shapes),*]);
     }
 }

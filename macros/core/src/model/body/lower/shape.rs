@@ -224,7 +224,8 @@ impl Lower<'_, '_> {
                 Step::Variant(_, name) => name.to_string(),
                 Step::Index(_) | Step::Some => continue,
             };
-            let (owner, inner) = (reach_reference(&steps[..at]), reach_reference(&steps[..=at]));
+            let inside = steps[at + 1..].iter().take_while(|s| matches!(s, Step::Index(_) | Step::Some)).count();
+            let (owner, inner) = (reach_reference(&steps[..at]), reach_reference(&steps[..=at + inside]));
             dims = quote!(inner_dims(&info_of(|m: &#model| #owner), #field, &info_of(|m: &#model| #inner), &#dims));
         }
         dims
