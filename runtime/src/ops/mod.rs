@@ -5,5 +5,17 @@
 //! user's crate chooses, so that user crates compile little.
 
 mod accumulate;
+#[allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
+mod movement;
+mod movement_join;
+#[allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
+mod movement_split;
+mod movement_undo;
+mod movement_view;
+
+pub use movement_join::{IntoTensors, Joined, cat, stack};
+pub use movement_split::{Form, IntoParts, List, Parted, Tuple};
+pub use movement_undo::Moved;
 
 pub(crate) use accumulate::{add_ct, sum_to};
+pub(crate) use movement_undo::joined;
