@@ -5,9 +5,16 @@ extern crate self as cotangent;
 pub mod cx;
 pub mod device;
 pub mod diff;
+pub mod init;
+pub mod model;
 pub mod ops;
+pub mod optim;
+#[doc(hidden)]
+#[path = "private.rs"]
+pub mod __private;
 mod raise;
 pub mod random;
+pub mod record;
 pub mod shape;
 pub mod tensor;
 pub mod testing;
@@ -15,6 +22,7 @@ pub mod testing;
 pub use cotangent_hal::{DType, Error, Result};
 pub use cx::Cx;
 pub use device::Device;
+pub use model::{Grads, Layer, Leaf, LeafMut, Model, ModelExt, Param, Path, State};
 pub use raise::{attempt, raise};
 pub use random::{Key, Rng};
 pub use tensor::{Bool, Float, Int, Tensor};

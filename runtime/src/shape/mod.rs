@@ -17,6 +17,7 @@ mod env;
 mod explain;
 mod fields;
 mod message;
+mod reach;
 pub mod rules;
 #[allow(clippy::module_inception, reason = "the file is named after its type")]
 mod shape;
@@ -32,6 +33,7 @@ pub use env::{Bound, Env, bind};
 pub use explain::explain;
 pub use fields::{Dims, FieldDims, check_dims, field_dims, identity};
 pub use message::{Message, fail};
+pub use reach::{Info, Items, Opaque, expect, info_of, inner_dims, item, param_shape};
 pub use shape::{AXES, Rest, Scope, Shape, join};
 pub use sig::{Sig, Signature, call, sig_of};
 pub use step::{Fail, Plain, Step, Verdict};

@@ -1,0 +1,311 @@
+//! Building a model: one function for random initialisation and for loading a record.
+
+use crate::device::Device;
+use crate::init::Init;
+use crate::model::{Layer, Model, Param, Path, State, Ties, join, register};
+use crate::raise::{attempt, raise};
+use crate::record::{Record, placeholder};
+use crate::random::Rng;
+use crate::tensor::Tensor;
+use cotangent_hal::{Error, Result};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Makes the parameters and layers of a model at one path, out of random numbers or of a record.
+///
+/// Generated code calls it for each field in order. While a record is loaded, what does not fit is collected and
+/// reported together at the end.
+pub struct Builder<'a> {
+    job: &'a mut Job,
+    path: Path<'a>,
+    frozen: bool,
+    optional: bool,
+}
+
+/// A model with random parameters. It draws one number from `rng`; the `n`-th parameter depends on that and `n`.
+///
+/// # Panics
+/// Raises what `build` raises: `Error::Argument` for a config out of range, `Error::Memory`.
+pub fn init<M: Model>(config: &M::Config, rng: &mut Rng, device: &Device) -> M {
+    let mut job = Job::new(device, rng.below(usize::MAX) as u64, None);
+    M::build(config, &mut job.root())
+}
+
+impl Builder<'_> {
+    /// The device of the model.
+    pub fn device(&self) -> &Device {
+        &self.job.device
+    }
+
+    /// The parameter `name`. The empty name stands for the builder's own path, here and below.
+    pub fn param(&mut self, name: &str, shape: &[usize], init: Init) -> Param {
+        let mut param = Param::new(self.tensor(name, shape, init));
+        param.set_requires_grad(!self.frozen);
+        param
+    }
+
+    /// The state `name`.
+    pub fn state(&mut self, name: &str, shape: &[usize], init: Init) -> State {
+        State::new(self.tensor(name, shape, init))
+    }
+
+    /// The layer `name`.
+    pub fn layer<L: Model>(&mut self, name: &str, config: &L::Config) -> L {
+        let outer = self.path;
+        let path = outer.child(name);
+        L::build(config, &mut Builder { job: self.job, path, frozen: self.frozen, optional: self.optional })
+    }
+
+    /// The list `name` of `n` layers, whose configs are `config(0)`, `config(1)` and so on.
+    ///
+    /// # Panics
+    /// Raises `Error::Argument` for more than a million layers, before making any.
+    pub fn list<L: Model>(&mut self, name: &str, n: usize, mut config: impl FnMut(usize) -> L::Config) -> Vec<L> {
+        const MAX: usize = 1 << 20;
+        if n > MAX {
+            let path = self.path.child(name).to_string();
+            raise(Error::Argument { op: path, message: format!("a list of {n} layers; at most {MAX} can be made") });
+        }
+        let (outer, frozen, optional) = (self.path, self.frozen, self.optional);
+        let path = outer.child(name);
+        let mut layers = Vec::with_capacity(n);
+        for i in 0..n {
+            layers.push(L::build(&config(i), &mut Builder { job: self.job, path: path.index(i), frozen, optional }));
+        }
+        layers
+    }
+
+    /// What `make` builds, or `None` where `present` is false. `make` gets this same builder and names the field
+    /// itself; `name` serves the report of a record that has the field nevertheless.
+    pub fn option<T>(&mut self, name: &str, present: bool, make: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        if present {
+            return Some(make(self));
+        }
+        self.job.absent(&self.path.child(name).to_string());
+        None
+    }
+
+    /// The layer `name` as an object.
+    pub fn boxed<L: Layer + Model>(&mut self, name: &str, config: &L::Config) -> Box<dyn Layer> {
+        register::<L>();
+        Box::new(self.layer::<L>(name, config))
+    }
+
+    /// What `make` builds, with parameters that require no gradient.
+    pub fn frozen<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.frozen, true);
+        let made = make(self);
+        self.frozen = before;
+        made
+    }
+
+    /// What `make` builds, where tensors that a record lacks are initialised instead of reported.
+    pub fn optional<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.optional, true);
+        let made = make(self);
+        self.optional = before;
+        made
+    }
+
+    /// Makes `alias` a second name of `target`, both relative to this path: they share one tensor, and a record
+    /// may hold it under either name. It comes before both are built.
+    pub fn tie(&mut self, alias: &str, target: &str) {
+        let path = self.path.to_string();
+        self.job.ties.insert(join(&path, alias), join(&path, target));
+    }
+
+    /// Accepts a tensor `name` in a record without reading it, such as PyTorch's `num_batches_tracked`.
+    pub fn ignore(&mut self, name: &str) {
+        let path = self.path.child(name).to_string();
+        self.job.mark(&path);
+    }
+
+    fn tensor(&mut self, name: &str, shape: &[usize], init: Init) -> Tensor {
+        let path = self.path.child(name).to_string();
+        self.job.tensor(path, shape, init, self.optional)
+    }
+}
+
+/// A model read from a record that need not fit in full.
+pub(crate) struct Loaded<M> {
+    /// The model.
+    pub(crate) model: M,
+    /// Tensors that the record lacks and that were initialised.
+    pub(crate) missing: Vec<String>,
+    /// Tensors of the record that the model has no place for.
+    pub(crate) unread: Vec<String>,
+}
+
+/// Builds a model out of the tensors of `record` whose names begin with `prefix`. With `fill`, a key of random numbers,
+/// missing tensors are initialised and unread ones listed; without, both are misfits.
+pub(crate) fn load_from<M: Model>(
+    record: &Arc<Record>,
+    prefix: &str,
+    config: &M::Config,
+    device: &Device,
+    fill: Option<u64>,
+) -> Result<Loaded<M>> {
+    let reading = Reading {
+        record: record.clone(),
+        prefix: prefix.to_owned(),
+        partial: fill.is_some(),
+        read: BTreeSet::new(),
+        missing: Vec::new(),
+        misfits: Vec::new(),
+        failed: None,
+    };
+    let mut job = Job::new(device, fill.unwrap_or(0), Some(reading));
+    let model = attempt(|| M::build(config, &mut job.root()))?;
+    let (missing, unread) = job.finish()?;
+    Ok(Loaded { model, missing, unread })
+}
+
+/// One building of a model, whatever its type.
+struct Job {
+    device: Device,
+    /// What random numbers depend on, with the count of tensors made so far.
+    key: u64,
+    made: u64,
+    ties: Ties,
+    /// Tensors with several names, by the path of their owner.
+    shared: BTreeMap<String, Tensor>,
+    reading: Option<Reading>,
+}
+
+/// A record that is being loaded, and what was found so far.
+struct Reading {
+    record: Arc<Record>,
+    prefix: String,
+    partial: bool,
+    /// Names in the record that have a place in the model.
+    read: BTreeSet<String>,
+    missing: Vec<String>,
+    misfits: Vec<String>,
+    failed: Option<Error>,
+}
+
+impl Job {
+    fn new(device: &Device, key: u64, reading: Option<Reading>) -> Self {
+        let (ties, shared) = (Ties::default(), BTreeMap::new());
+        Job { device: device.clone(), key, made: 0, ties, shared, reading }
+    }
+
+    fn root(&mut self) -> Builder<'_> {
+        Builder { job: self, path: Path::ROOT, frozen: false, optional: false }
+    }
+
+    /// The tensor at `path`.
+    fn tensor(&mut self, path: String, shape: &[usize], init: Init, optional: bool) -> Tensor {
+        if self.ties.is_empty() {
+            return self.make(&path, &path, shape, init, optional);
+        }
+        let owner = self.ties.owner(&path).into_owned();
+        if let Some(tensor) = self.shared.get(&owner).cloned() {
+            self.mark(&path);
+            if tensor.shape() == shape || self.reading.is_some() {
+                return tensor;
+            }
+            let message = format!("it is {shape:?}, but tied to `{owner}`, which is {:?}", tensor.shape());
+            raise(Error::Shape { op: path, message });
+        }
+        let tensor = self.make(&owner, &path, shape, init, optional);
+        self.shared.insert(owner, tensor.clone());
+        tensor
+    }
+
+    fn make(&mut self, owner: &str, path: &str, shape: &[usize], init: Init, optional: bool) -> Tensor {
+        self.made += 1;
+        match self.reading.as_mut().map(|reading| reading.take(owner, path, shape, optional, &self.device)) {
+            Some(Take::Read(tensor)) => tensor,
+            Some(Take::Misfit) => placeholder(&self.device),
+            Some(Take::Missing) | None => init.sample(shape, self.key, self.made, &self.device),
+        }
+    }
+
+    /// Notes that the record may hold a tensor at `path`.
+    fn mark(&mut self, path: &str) {
+        if let Some(reading) = &mut self.reading {
+            let name = format!("{}{path}", reading.prefix);
+            reading.read.insert(name);
+        }
+    }
+
+    /// Notes that the config leaves out the field at `path`.
+    fn absent(&mut self, path: &str) {
+        let Some(reading) = &mut self.reading else { return };
+        if reading.partial {
+            return;
+        }
+        let field = format!("{}{path}", reading.prefix);
+        let below = format!("{field}.");
+        let record = reading.record.clone();
+        for (name, entry) in record.tensors().filter(|(name, _)| **name == field || name.starts_with(&below)) {
+            reading.read.insert(name.clone());
+            let name = &name[reading.prefix.len()..];
+            reading.misfits.push(format!("`{name}` {:?}: in the record, but the config leaves it out", entry.shape));
+        }
+    }
+
+    /// The names of missing and of unread tensors, or all misfits as one error.
+    fn finish(self) -> Result<(Vec<String>, Vec<String>)> {
+        let Some(mut reading) = self.reading else { return Ok(Default::default()) };
+        if let Some(error) = reading.failed {
+            return Err(error);
+        }
+        let mut unread = Vec::new();
+        for (name, entry) in reading.record.tensors() {
+            let Some(path) = name.strip_prefix(&reading.prefix) else { continue };
+            if reading.read.contains(name) {
+                continue;
+            }
+            unread.push(path.to_owned());
+            if !reading.partial {
+                reading.misfits.push(format!("`{path}` {:?}: in the record, but not in the model", entry.shape));
+            }
+        }
+        if reading.misfits.is_empty() {
+            return Ok((reading.missing, unread));
+        }
+        Err(Error::Record { record: reading.record.name().to_owned(), misfits: reading.misfits })
+    }
+}
+
+/// What became of a tensor that a model wants of a record.
+enum Take {
+    Read(Tensor),
+    /// The record lacks it and need not have it.
+    Missing,
+    /// It is noted as a misfit, so that the model being built is discarded.
+    Misfit,
+}
+
+impl Reading {
+    /// Reads the tensor `path` under its own or its owner's name.
+    fn take(&mut self, owner: &str, path: &str, shape: &[usize], optional: bool, device: &Device) -> Take {
+        let names = [format!("{}{owner}", self.prefix), format!("{}{path}", self.prefix)];
+        let found = names.iter().find_map(|name| Some((name, self.record.get(name)?)));
+        let Some((name, entry)) = found else {
+            if optional || self.partial {
+                self.missing.push(path.to_owned());
+                return Take::Missing;
+            }
+            self.misfits.push(format!("`{path}` {shape:?}: missing from the record"));
+            return Take::Misfit;
+        };
+        let taken = if entry.shape != shape {
+            Err(format!("`{path}`: {:?} in the record, but the model needs {shape:?}", entry.shape))
+        } else if !entry.reads_as_f32() {
+            let dtypes = "`F32`, `F64`, `F16` and `BF16`";
+            Err(format!("`{path}`: dtype `{}` in the record; supported: {dtypes}", entry.dtype))
+        } else {
+            Ok(self.record.read_f32(name, device))
+        };
+        self.read.extend(names);
+        match taken {
+            Ok(Ok(tensor)) => return Take::Read(tensor),
+            Ok(Err(error)) => self.failed = self.failed.take().or(Some(error)),
+            Err(misfit) => self.misfits.push(misfit),
+        }
+        Take::Misfit
+    }
+}

@@ -1,0 +1,3 @@
+//! stub
+use crate::*;
+pub(crate) fn make_unique(_: &mut Tensor) {}
