@@ -4,7 +4,7 @@
 mod fill;
 mod philox;
 
-pub(crate) use fill::{each_word, unit};
+pub(crate) use fill::each_word;
 
 use crate::raise::raise;
 use cotangent_hal::{Error, Scalar};

@@ -30,7 +30,7 @@ pub(crate) fn each_word(key: Key, at: usize, len: usize, mut f: impl FnMut(usize
 
 /// A word as a number in `[0, 1)`, of 24 bits.
 #[inline(always)]
-pub(crate) fn unit(word: u32) -> f32 {
+fn unit(word: u32) -> f32 {
     (word >> 8) as i32 as f32 * (1.0 / 16_777_216.0)
 }
 
@@ -72,7 +72,7 @@ kernel! {
                 let j = within % PAIR + within / PAIR * HALF;
                 let bits = u64::from(words[j]) << 32 | u64::from(words[j + PAIR]);
                 // The product's high half is uniform up to one part in 2^64 / width.
-                *to = low.wrapping_add((u128::from(bits) * u128::from(width) >> 64) as i64);
+                *to = low.wrapping_add(((u128::from(bits) * u128::from(width)) >> 64) as i64);
             }
             i += take;
         }
@@ -116,7 +116,7 @@ fn ln_unit(x: f32) -> f32 {
         -1.666_805_8e-1,
         2.000_071_5e-1,
         -2.499_999_4e-1,
-        3.333_333_1e-1,
+        3.333_333e-1,
     ] {
         y = y * m + c;
     }
@@ -223,6 +223,6 @@ mod tests {
         }
         assert_eq!(ln_unit(1.0), 0.0);
         assert_eq!(sin_cos_turn(0), (0.0, 1.0));
-        assert_eq!(sin_cos_turn(1 << 31), (0.0f32 * -1.0, -1.0));
+        assert_eq!(sin_cos_turn(1 << 31), (-0.0, -1.0));
     }
 }

@@ -67,9 +67,9 @@ mod tests {
     fn a_group_holds_the_words_of_its_blocks() {
         for n in [0, 1, 7, (1 << 40) + 3] {
             let words = group(77, n);
-            for i in 0..GROUP {
+            for (i, word) in words.into_iter().enumerate() {
                 let at = n * LANES as u64 + (i % LANES) as u64;
-                assert_eq!(words[i], block(77, [at as u32, (at >> 32) as u32, 0, 0])[i / LANES]);
+                assert_eq!(word, block(77, [at as u32, (at >> 32) as u32, 0, 0])[i / LANES]);
             }
         }
     }

@@ -40,7 +40,7 @@ impl Raw {
                 message: format!("{shape:?} has more elements of `{dtype}` than any memory holds"),
             })
         };
-        Raw { buffer: device.alloc(bytes), device: device.clone(), dtype, offset: 0, strides: shape.row_major(), shape }
+        Raw { buffer: device.alloc(bytes), device: *device, dtype, offset: 0, strides: shape.row_major(), shape }
     }
 
     /// A row-major tensor whose every element is `value`.
