@@ -89,7 +89,7 @@ impl Backend for CpuBackend {
 
     fn library(&self, call: &LibraryCall<'_>) -> Result<()> {
         match call {
-            LibraryCall::MatMul { a, b, out } => matmul::matmul(&self.pool, a, b, out),
+            LibraryCall::MatMul { a, b, out } => matmul::matmul(&self.pool, self.level, a, b, out),
         }
     }
 

@@ -150,10 +150,7 @@ unsafe fn transposed<T: Copy>(a: Axis, b: Axis, to: *mut T, from: *const T, map:
             let columns = SQUARE.min(b.0 - j);
             // SAFETY: the square lies within the two axes on either side.
             let (to, from) = unsafe {
-                (
-                    to.offset(i as isize * a.1 + j as isize * b.1),
-                    from.offset(i as isize * a.2 + j as isize * b.2),
-                )
+                (to.offset(i as isize * a.1 + j as isize * b.1), from.offset(i as isize * a.2 + j as isize * b.2))
             };
             if rows == SQUARE && columns == SQUARE && a.2 == 1 && b.1 == 1 {
                 for q in 0..SQUARE as isize {

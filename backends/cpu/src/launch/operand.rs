@@ -124,7 +124,8 @@ impl<'a> Operands<'a> {
             if self.tensors[..i].iter().flatten().any(|t| shares(&t)) {
                 continue;
             }
-            let writes = self.tensors[i..self.count].iter().flatten().filter(shares).any(|t| t.operand.role != Role::In);
+            let writes =
+                self.tensors[i..self.count].iter().flatten().filter(shares).any(|t| t.operand.role != Role::In);
             self._borrows[i] = Some(block.borrow(writes).ok_or_else(in_use)?);
         }
         Ok(())

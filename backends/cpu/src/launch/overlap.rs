@@ -73,8 +73,12 @@ pub(crate) fn disjoint(a: &View<'_>, a_low: usize, b: &View<'_>, b_low: usize) -
 
 /// The range of the `i`-th digit over a view's elements, or `None` where digits carry.
 fn digits(view: &View<'_>, low: usize, weights: &[usize], i: usize) -> Option<(usize, usize)> {
-    let mut axes =
-        view.shape.iter().zip(view.strides).filter(|&(&e, &s)| e > 1 && s.unsigned_abs() == weights[i]).map(|(&e, _)| e);
+    let mut axes = view
+        .shape
+        .iter()
+        .zip(view.strides)
+        .filter(|&(&e, &s)| e > 1 && s.unsigned_abs() == weights[i])
+        .map(|(&e, _)| e);
     let extent = axes.next().unwrap_or(1);
     if axes.next().is_some() {
         return None;
@@ -124,7 +128,8 @@ mod tests {
             .collect();
         for (p, a_shape) in &slices {
             for (q, b_shape) in slices.iter().step_by(7) {
-                let view = |offset, shape| View { buffer: &buffer, dtype: DType::F32, offset, shape, strides: &strides };
+                let view =
+                    |offset, shape| View { buffer: &buffer, dtype: DType::F32, offset, shape, strides: &strides };
                 let (a, b) = (view(*p, a_shape), view(*q, b_shape));
                 let exact = elements(&a).iter().all(|x| !elements(&b).contains(x));
                 let said = disjoint(&a, *p, &b, *q);

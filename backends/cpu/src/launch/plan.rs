@@ -172,7 +172,13 @@ fn cut(walk: &mut Walk, domain: Domain, operands: &Operands<'_>, slots: &[Slot])
         }
         let aliased = || operands.tensors().any(|t| t.overwritten || t.view.dtype == DType::Bool);
         let direct = walk.rank == 1 && slots.iter().all(|s| s.strides[0] == 1) && !aliased();
-        let tile = if direct { DIRECT } else if wide { PANEL_COLUMNS } else { TILE };
+        let tile = if direct {
+            DIRECT
+        } else if wide {
+            PANEL_COLUMNS
+        } else {
+            TILE
+        };
         let extent = walk.dims[walk.split];
         let pieces = extent.div_ceil((tile / walk.inner).max(1));
         walk.span = extent.div_ceil(pieces.max(1)).max(1);

@@ -72,9 +72,9 @@ impl Run<'_> {
             return self.units(0..units, std::ptr::null_mut(), 0);
         }
         let tasks = (total / TASK).min(4 * threads).min(units).max(1);
-        (0..tasks).into_par_iter().try_for_each(|i| {
-            self.units(i * units / tasks..(i + 1) * units / tasks, std::ptr::null_mut(), 0)
-        })
+        (0..tasks)
+            .into_par_iter()
+            .try_for_each(|i| self.units(i * units / tasks..(i + 1) * units / tasks, std::ptr::null_mut(), 0))
     }
 
     /// Runs all units in blocks, each with its own sums, and adds these in the order of the blocks.
@@ -99,7 +99,8 @@ impl Run<'_> {
         } else {
             (0..blocks).try_for_each(block)?;
         }
-        let outs = self.slots[..self.count].iter().zip(operands.tensors()).filter(|(s, _)| s.access == Access::PerColumn);
+        let outs =
+            self.slots[..self.count].iter().zip(operands.tensors()).filter(|(s, _)| s.access == Access::PerColumn);
         for (i, (slot, tensor)) in outs.enumerate() {
             let first = sums.0.wrapping_add(i * pitch * 8);
             let stride = tensor.view.strides[0];
