@@ -1,0 +1,335 @@
+//! The tile driver against naive loops, over random shapes and layouts.
+
+mod views;
+
+use cotangent_cpu::CpuBackend;
+use cotangent_hal::{Arg, Backend, DType, Error, Scalar, kernel};
+use views::{Random, Tensor, cases, size};
+
+kernel! {
+    static AXPY = Pointwise "axpy" (x: Each F32, w: Each F32; a) -> (y: Each F32) |tile| {
+        let a = a.f32();
+        for i in 0..tile.1 {
+            y[i] = a * x[i] + w[i];
+        }
+    }
+}
+
+kernel! {
+    static MIXED = Pointwise "mixed" (x: Each F32, q: Each Bool, k: Each I64)
+        -> (y: Each F32, p: Each Bool, i: Each I64) |tile| {
+        for j in 0..tile.1 {
+            y[j] = if q[j] { x[j] } else { k[j] as f32 };
+            p[j] = x[j] > 0.0;
+            i[j] = (tile.0 + j) as i64;
+        }
+    }
+}
+
+kernel! {
+    static UPDATE = Pointwise "update" (g: Each F32; rate) -> (@mut p: Each F32, @mut seen: Each Bool) |tile| {
+        let rate = rate.f32();
+        for i in 0..tile.1 {
+            p[i] -= rate * g[i];
+            seen[i] = seen[i] || g[i] > 0.0;
+        }
+    }
+}
+
+kernel! {
+    static ROWS = Rows "rows" (x: Each F32, s: PerRow F32, w: Whole F32, q: PerRow Bool)
+        -> (y: Each F32, total: PerRow F32, column: PerColumn F32, count: PerColumn I64, row: PerRow I64) |tile| {
+        let mut sum = 0.0;
+        for i in 0..tile.1 {
+            y[i] = x[i] + s[0] + w[0];
+            sum += x[i];
+            column[i] += if q[0] { x[i] } else { 0.0 };
+            count[i] += 1;
+        }
+        total[0] = sum;
+        row[0] = tile.0 as i64;
+    }
+}
+
+kernel! {
+    static SCATTER = Rows "scatter" (to: PerRow I64, x: Each F32) -> (table: Whole F32) |tile| {
+        let from = to[0] as usize * tile.1;
+        for i in 0..tile.1 {
+            table[from + i] += x[i];
+        }
+    }
+}
+
+fn products(shape: &[usize]) -> (usize, usize) {
+    let n = shape.last().copied().unwrap_or(1);
+    (shape[..shape.len().saturating_sub(1)].iter().product(), n)
+}
+
+#[test]
+fn pointwise() {
+    let cpu = CpuBackend::new();
+    for seed in cases(400) {
+        let r = &mut Random(seed);
+        let shape = r.shape(0, 8, size());
+        let x = Tensor::strided(&cpu, r, DType::F32, &shape, true);
+        let w = Tensor::strided(&cpu, r, DType::F32, &shape, true);
+        let y = Tensor::strided(&cpu, r, DType::F32, &shape, false);
+        let before = y.bytes(&cpu);
+        let wanted: Vec<f64> = x.values(&cpu).iter().zip(w.values(&cpu)).map(|(x, w)| 2.0 * x + w).collect();
+        cpu.launch(&AXPY, &shape, &[x.input(), w.input(), y.output(), Arg::Scalar(Scalar::Float(2.0))]).unwrap();
+        y.expect(&cpu, &before, &wanted, &format!("seed {seed}, {shape:?}, {x:?}, {w:?}"));
+    }
+}
+
+#[test]
+fn mixed_dtypes_and_positions() {
+    let cpu = CpuBackend::new();
+    for seed in cases(300) {
+        let r = &mut Random(seed + 1000);
+        let shape = r.shape(0, 5, size());
+        let [x, q, k] = [DType::F32, DType::Bool, DType::I64].map(|d| Tensor::strided(&cpu, r, d, &shape, true));
+        let outs = [DType::F32, DType::Bool, DType::I64].map(|d| Tensor::strided(&cpu, r, d, &shape, false));
+        let before = outs.each_ref().map(|o| o.bytes(&cpu));
+        let (xs, qs, ks) = (x.values(&cpu), q.values(&cpu), k.values(&cpu));
+        let n = xs.len();
+        let wanted = [
+            (0..n).map(|i| if qs[i] != 0.0 { xs[i] } else { ks[i] }).collect::<Vec<_>>(),
+            (0..n).map(|i| f64::from(xs[i] > 0.0)).collect(),
+            (0..n).map(|i| i as f64).collect(),
+        ];
+        let [y, p, i] = &outs;
+        let args = [x.input(), q.input(), k.input(), y.output(), p.output(), i.output()];
+        cpu.launch(&MIXED, &shape, &args).unwrap();
+        for ((out, before), wanted) in outs.iter().zip(&before).zip(&wanted) {
+            out.expect(&cpu, before, wanted, &format!("seed {seed}, {shape:?}"));
+        }
+    }
+}
+
+#[test]
+fn in_out_operands() {
+    let cpu = CpuBackend::new();
+    for seed in cases(200) {
+        let r = &mut Random(seed + 2000);
+        let shape = r.shape(0, 4, size());
+        let g = Tensor::strided(&cpu, r, DType::F32, &shape, true);
+        let p = Tensor::strided(&cpu, r, DType::F32, &shape, false);
+        let seen = Tensor::strided(&cpu, r, DType::Bool, &shape, false);
+        let (gs, ps, ss) = (g.values(&cpu), p.values(&cpu), seen.values(&cpu));
+        let before = (p.bytes(&cpu), seen.bytes(&cpu));
+        let args = [g.input(), p.output(), seen.output(), Arg::Scalar(Scalar::Float(0.5))];
+        cpu.launch(&UPDATE, &shape, &args).unwrap();
+        let wanted: Vec<f64> = ps.iter().zip(&gs).map(|(p, g)| p - 0.5 * g).collect();
+        p.expect(&cpu, &before.0, &wanted, &format!("seed {seed}, {shape:?}"));
+        let wanted: Vec<f64> = ss.iter().zip(&gs).map(|(&s, &g)| f64::from(s != 0.0 || g > 0.0)).collect();
+        seen.expect(&cpu, &before.1, &wanted, &format!("seed {seed}, {shape:?}"));
+    }
+}
+
+#[test]
+fn rows_with_all_accesses() {
+    let cpu = CpuBackend::new();
+    for seed in cases(300) {
+        let r = &mut Random(seed + 3000);
+        let mut shape = r.shape(1, 6, size());
+        if r.once_in(10) {
+            let axis = r.below(shape.len());
+            shape[axis] = 0;
+        }
+        let (rows, n) = products(&shape);
+        let outer = &shape[..shape.len() - 1];
+        let last = &shape[shape.len() - 1..];
+        let x = Tensor::strided(&cpu, r, DType::F32, &shape, true);
+        let s = Tensor::strided(&cpu, r, DType::F32, outer, true);
+        let w = Tensor::strided(&cpu, r, DType::F32, &[2, 3], true);
+        let q = Tensor::strided(&cpu, r, DType::Bool, outer, true);
+        let outs = [
+            Tensor::strided(&cpu, r, DType::F32, &shape, false),
+            Tensor::strided(&cpu, r, DType::F32, outer, false),
+            Tensor::strided(&cpu, r, DType::F32, last, false),
+            Tensor::strided(&cpu, r, DType::I64, last, false),
+            Tensor::strided(&cpu, r, DType::I64, outer, false),
+        ];
+        let before = outs.each_ref().map(|o| o.bytes(&cpu));
+        let (xs, ss, ws, qs) = (x.values(&cpu), s.values(&cpu), w.values(&cpu), q.values(&cpu));
+        let column = |j: usize| (0..rows).filter(|&i| qs[i] != 0.0).map(|i| xs[i * n + j]).sum();
+        let wanted = [
+            (0..rows * n).map(|i| xs[i] + ss[i / n] + ws[0]).collect::<Vec<_>>(),
+            (0..rows).map(|i| xs[i * n..(i + 1) * n].iter().sum()).collect(),
+            (0..n).map(column).collect(),
+            vec![rows as f64; n],
+            (0..rows).map(|i| i as f64).collect(),
+        ];
+        let [y, total, sums, count, row] = &outs;
+        let args = [
+            x.input(),
+            s.input(),
+            w.input(),
+            q.input(),
+            y.output(),
+            total.output(),
+            sums.output(),
+            count.output(),
+            row.output(),
+        ];
+        cpu.launch(&ROWS, &shape, &args).unwrap();
+        for (i, (out, before)) in outs.iter().zip(&before).enumerate() {
+            out.expect(&cpu, before, &wanted[i], &format!("seed {seed}, output {i} of {shape:?}"));
+        }
+    }
+}
+
+#[test]
+fn whole_outputs_are_zeroed_and_filled_in_order() {
+    let cpu = CpuBackend::new();
+    for seed in cases(100) {
+        let r = &mut Random(seed + 4000);
+        let shape = r.shape(2, 3, size());
+        let (rows, n) = products(&shape);
+        let places = Tensor::contiguous(&cpu, r, DType::I64, &shape[..shape.len() - 1]);
+        let ids: Vec<u8> = (0..rows).flat_map(|i| ((i * 7 % 5) as i64).to_ne_bytes()).collect();
+        cpu.write(&places.buffer, &ids).unwrap();
+        let x = Tensor::strided(&cpu, r, DType::F32, &shape, true);
+        let table = Tensor::strided(&cpu, r, DType::F32, &[5, n], false);
+        let before = table.bytes(&cpu);
+        let xs = x.values(&cpu);
+        let mut wanted = vec![0.0; 5 * n];
+        for i in 0..rows * n {
+            wanted[i / n * 7 % 5 * n + i % n] += xs[i];
+        }
+        cpu.launch(&SCATTER, &shape, &[places.input(), x.input(), table.output()]).unwrap();
+        table.expect(&cpu, &before, &wanted, &format!("seed {seed}, {shape:?}"));
+    }
+}
+
+#[test]
+fn an_output_may_have_the_elements_of_an_input() {
+    let cpu = CpuBackend::new();
+    for seed in cases(200) {
+        let r = &mut Random(seed + 5000);
+        let shape = r.shape(0, 4, size());
+        let x = Tensor::strided(&cpu, r, DType::F32, &shape, false);
+        let w = Tensor::strided(&cpu, r, DType::F32, &shape, true);
+        let wanted: Vec<f64> = x.values(&cpu).iter().zip(w.values(&cpu)).map(|(x, w)| 2.0 * x + w).collect();
+        let before = x.bytes(&cpu);
+        let two = Arg::Scalar(Scalar::Float(2.0));
+        cpu.launch(&AXPY, &shape, &[x.input(), w.input(), x.output(), two]).unwrap();
+        x.expect(&cpu, &before, &wanted, &format!("seed {seed}, {shape:?}"));
+        let wanted: Vec<f64> = x.values(&cpu).iter().map(|x| 3.0 * x).collect();
+        let before = x.bytes(&cpu);
+        cpu.launch(&AXPY, &shape, &[x.input(), x.input(), x.output(), two]).unwrap();
+        x.expect(&cpu, &before, &wanted, &format!("seed {seed}, {shape:?}, both inputs"));
+    }
+}
+
+#[test]
+fn slices_of_one_buffer_may_be_read_and_written() {
+    let cpu = CpuBackend::new();
+    let r = &mut Random(1);
+    let all = Tensor::contiguous(&cpu, r, DType::F32, &[6, 10]);
+    let part = |from: usize| Tensor { offset: from, shape: vec![6, 4], strides: vec![10, 1], ..all.clone() };
+    let two = Arg::Scalar(Scalar::Float(2.0));
+    let (x, y) = (part(0), part(5));
+    let wanted: Vec<f64> = x.values(&cpu).iter().map(|x| 3.0 * x).collect();
+    let before = all.bytes(&cpu);
+    cpu.launch(&AXPY, &[6, 4], &[x.input(), x.input(), y.output(), two]).unwrap();
+    y.expect(&cpu, &before, &wanted, "second half of the columns");
+    let near = part(3);
+    let error = cpu.launch(&AXPY, &[6, 4], &[x.input(), x.input(), near.output(), two]).unwrap_err();
+    assert!(error.to_string().contains("the output `y` overlaps `x` other than element by element"), "{error}");
+}
+
+#[test]
+fn arguments_are_verified() {
+    let cpu = CpuBackend::new();
+    let r = &mut Random(2);
+    let x = Tensor::contiguous(&cpu, r, DType::F32, &[4, 3]);
+    let y = Tensor::contiguous(&cpu, r, DType::F32, &[4, 3]);
+    let i = Tensor::contiguous(&cpu, r, DType::I64, &[4, 3]);
+    let two = Arg::Scalar(Scalar::Float(2.0));
+    let fails = |shape: &[usize], args: &[Arg<'_>], part: &str| {
+        let error = cpu.launch(&AXPY, shape, args).unwrap_err();
+        assert!(error.to_string().contains(part), "{error}");
+        error
+    };
+    fails(&[4, 3], &[x.input(), x.input(), y.output()], "3 arguments were given, expected 3 tensors and 1 scalars");
+    fails(&[4, 3], &[x.input(), x.output(), y.output(), two], "`w` is an input");
+    fails(&[4, 3], &[x.input(), x.input(), y.input(), two], "`y` is an output");
+    fails(&[4, 3], &[x.input(), x.input(), y.output(), x.input()], "a tensor was given where a scalar is expected");
+    let error = fails(&[4, 3], &[x.input(), i.input(), y.output(), two], "dtype `i64`");
+    assert!(matches!(error, Error::Dtype { given: DType::I64, .. }));
+    let error = fails(&[3, 4], &[x.input(), x.input(), y.output(), two], "`x` is [4, 3], expected [3, 4]");
+    assert!(matches!(error, Error::Shape { .. }));
+    let outside = [
+        Tensor { offset: 5, ..x.clone() },
+        Tensor { strides: vec![-3, 1], ..x.clone() },
+        Tensor { strides: vec![isize::MAX, 1], ..x.clone() },
+        Tensor { offset: usize::MAX, ..x.clone() },
+        Tensor { strides: vec![100, 1], ..x.clone() },
+        Tensor { strides: vec![1], ..x.clone() },
+    ];
+    for bad in &outside {
+        fails(&[4, 3], &[bad.input(), x.input(), y.output(), two], "`x`");
+        fails(&[4, 3], &[x.input(), x.input(), bad.output(), two], "`y`");
+    }
+    let repeated = Tensor { strides: vec![0, 1], ..y.clone() };
+    fails(&[4, 3], &[x.input(), x.input(), repeated.output(), two], "the output `y` repeats elements");
+    let reversed = Tensor { offset: 9, strides: vec![-3, 1], ..x.clone() };
+    fails(&[4, 3], &[x.input(), x.input(), reversed.output(), two], "overlaps");
+    fails(&[usize::MAX, 2], &[x.input(), x.input(), y.output(), two], "too many elements");
+    let nine = [1; 9];
+    fails(&nine, &[x.input(), x.input(), y.output(), two], "9 axes");
+}
+
+#[test]
+fn bytes_that_are_no_truth_values_read_as_true() {
+    let cpu = CpuBackend::new();
+    let r = &mut Random(3);
+    let q = Tensor::contiguous(&cpu, r, DType::Bool, &[70]);
+    cpu.write(&q.buffer, &(0..70u8).map(|i| i * 3).collect::<Vec<_>>()).unwrap();
+    let x = Tensor::contiguous(&cpu, r, DType::F32, &[70]);
+    let k = Tensor::contiguous(&cpu, r, DType::I64, &[70]);
+    let outs = [DType::F32, DType::Bool, DType::I64].map(|d| Tensor::contiguous(&cpu, r, d, &[70]));
+    let [y, p, i] = &outs;
+    cpu.launch(&MIXED, &[70], &[x.input(), q.input(), k.input(), y.output(), p.output(), i.output()]).unwrap();
+    assert_eq!(y.values(&cpu)[0], k.values(&cpu)[0]);
+    assert_eq!(y.values(&cpu)[1..], x.values(&cpu)[1..]);
+}
+
+#[test]
+#[cfg(not(miri))]
+fn any_number_of_threads_gives_the_same_bits() {
+    let cpu = CpuBackend::new();
+    let r = &mut Random(6);
+    for (shape, transposed) in [(vec![3000, 70], false), (vec![130, 900], true), (vec![20, 30, 400], false)] {
+        let (rows, n) = products(&shape);
+        let outer = &shape[..shape.len() - 1];
+        let mut x = Tensor::contiguous(&cpu, r, DType::F32, &shape);
+        if transposed {
+            x.strides = vec![1, rows as isize];
+        }
+        let noise: Vec<u8> = (0..rows * n).flat_map(|_| ((r.next() >> 40) as f32 * 1e-5).to_ne_bytes()).collect();
+        cpu.write(&x.buffer, &noise).unwrap();
+        let s = Tensor::contiguous(&cpu, r, DType::F32, outer);
+        let w = Tensor::contiguous(&cpu, r, DType::F32, &[1]);
+        let q = Tensor::contiguous(&cpu, r, DType::Bool, outer);
+        let mut run = |threads: usize| {
+            let outs = [
+                Tensor::contiguous(&cpu, r, DType::F32, &shape),
+                Tensor::contiguous(&cpu, r, DType::F32, outer),
+                Tensor::contiguous(&cpu, r, DType::F32, &[n]),
+                Tensor::contiguous(&cpu, r, DType::I64, &[n]),
+                Tensor::contiguous(&cpu, r, DType::I64, outer),
+            ];
+            let mut args = vec![x.input(), s.input(), w.input(), q.input()];
+            args.extend(outs.iter().map(Tensor::output));
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| cpu.launch(&ROWS, &shape, &args)).unwrap();
+            outs.map(|o| o.bytes(&cpu))
+        };
+        let one = run(1);
+        for threads in [2, 3, 8] {
+            assert!(run(threads) == one, "{threads} threads differ on {shape:?}");
+        }
+    }
+}

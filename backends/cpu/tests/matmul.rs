@@ -1,0 +1,157 @@
+//! Matrix products against their definition, over shapes that reach every method.
+
+mod views;
+
+use cotangent_cpu::CpuBackend;
+use cotangent_hal::{Backend, DType, Error, LibraryCall, View};
+use views::{Random, Tensor, cases};
+
+fn multiply(cpu: &CpuBackend, a: View<'_>, b: View<'_>, out: View<'_>) -> Result<(), Error> {
+    cpu.library(&LibraryCall::MatMul { a, b, out })
+}
+
+/// The product by its definition; exact for the test's values, which are small multiples of 1/8.
+fn naive(a: &[f64], b: &[f64], [count, m, n, k]: [usize; 4]) -> Vec<f64> {
+    let mut out = vec![0.0; count * m * n];
+    for c in 0..count {
+        for i in 0..m {
+            for l in 0..k {
+                let x = a[(c * m + i) * k + l];
+                for j in 0..n {
+                    out[(c * m + i) * n + j] += x * b[(c * k + l) * n + j];
+                }
+            }
+        }
+    }
+    out
+}
+
+fn check(cpu: &CpuBackend, r: &mut Random, [count, m, n, k]: [usize; 4], strided: bool) {
+    let tensor = |r: &mut Random, shape: &[usize], repeat: bool| {
+        if strided {
+            Tensor::strided(cpu, r, DType::F32, shape, repeat)
+        } else {
+            Tensor::contiguous(cpu, r, DType::F32, shape)
+        }
+    };
+    let a = tensor(r, &[count, m, k], true);
+    let b = tensor(r, &[count, k, n], true);
+    let out = tensor(r, &[count, m, n], false);
+    let before = out.bytes(cpu);
+    let wanted = naive(&a.values(cpu), &b.values(cpu), [count, m, n, k]);
+    multiply(cpu, a.view(), b.view(), out.view()).unwrap();
+    out.expect(cpu, &before, &wanted, &format!("{count} x [{m}, {k}] x [{k}, {n}], {a:?}, {b:?}"));
+}
+
+#[test]
+fn random_shapes_and_layouts() {
+    let cpu = CpuBackend::new();
+    for seed in cases(500) {
+        let r = &mut Random(seed);
+        let limit = if cfg!(miri) { 5 } else { 40 };
+        let mut extent = || if r.once_in(4) { 1 } else { r.below(limit) };
+        let extents = [extent() % 6, extent(), extent(), extent()];
+        check(&cpu, r, extents, seed % 4 > 0);
+    }
+}
+
+#[test]
+#[cfg(not(miri))]
+fn every_method() {
+    let cpu = CpuBackend::new();
+    let r = &mut Random(7);
+    for extents in [
+        [1, 130, 150, 170],
+        [1, 64, 128, 2500],
+        [1, 3, 5, 100_000],
+        [1, 1, 700, 900],
+        [1, 900, 1, 700],
+        [1, 1, 1, 5000],
+        [1, 1, 3, 300_000],
+        [9, 33, 17, 65],
+        [40, 16, 80, 90],
+        [2, 1, 600, 1030],
+        [50, 1, 20, 10],
+    ] {
+        check(&cpu, r, extents, false);
+        for _ in 0..4 {
+            check(&cpu, r, extents, true);
+        }
+    }
+}
+
+#[test]
+fn one_right_factor_for_a_batch() {
+    let cpu = CpuBackend::new();
+    let r = &mut Random(8);
+    for [count, m, n, k] in [[3, 4, 5, 6], [5, 1, 4, 3], [2, 3, 1, 4]] {
+        let a = Tensor::contiguous(&cpu, r, DType::F32, &[count, m, k]);
+        let mut b = Tensor::contiguous(&cpu, r, DType::F32, &[1, k, n]);
+        (b.shape[0], b.strides[0]) = (count, 0);
+        let out = Tensor::contiguous(&cpu, r, DType::F32, &[count, m, n]);
+        let before = out.bytes(&cpu);
+        let wanted = naive(&a.values(&cpu), &b.values(&cpu), [count, m, n, k]);
+        multiply(&cpu, a.view(), b.view(), out.view()).unwrap();
+        out.expect(&cpu, &before, &wanted, "broadcast right factor");
+    }
+}
+
+#[test]
+fn an_empty_sum_is_zero() {
+    let cpu = CpuBackend::new();
+    check(&cpu, &mut Random(9), [2, 3, 4, 0], false);
+    check(&cpu, &mut Random(10), [2, 0, 4, 3], false);
+}
+
+#[test]
+fn factors_and_products_are_verified() {
+    let cpu = CpuBackend::new();
+    let r = &mut Random(11);
+    let a = Tensor::contiguous(&cpu, r, DType::F32, &[1, 3, 4]);
+    let b = Tensor::contiguous(&cpu, r, DType::F32, &[1, 4, 5]);
+    let out = Tensor::contiguous(&cpu, r, DType::F32, &[1, 3, 5]);
+    let fails = |a: &Tensor, b: &Tensor, out: &Tensor, part: &str| {
+        let error = multiply(&cpu, a.view(), b.view(), out.view()).unwrap_err();
+        assert!(error.to_string().contains(part), "{error}");
+    };
+    fails(&a, &a, &out, "`[1, 3, 4]` times `[1, 3, 4]`");
+    let flat = Tensor::contiguous(&cpu, r, DType::F32, &[3, 4]);
+    fails(&flat, &b, &out, "expected `[N, M, K]`");
+    let ints = Tensor::contiguous(&cpu, r, DType::I64, &[1, 3, 4]);
+    fails(&ints, &b, &out, "dtype `i64`");
+    fails(&Tensor { offset: 5, ..a.clone() }, &b, &out, "the left factor reaches outside its buffer");
+    fails(&a, &b, &Tensor { strides: vec![0, 0, 1], ..out.clone() }, "repeats elements");
+    let square = Tensor::contiguous(&cpu, r, DType::F32, &[1, 4, 4]);
+    fails(&square, &square, &square, "overlaps a factor");
+}
+
+#[test]
+#[cfg(not(miri))]
+fn any_number_of_threads_gives_the_same_bits() {
+    let cpu = CpuBackend::new();
+    let r = &mut Random(12);
+    for [count, m, n, k] in
+        [[1, 300, 200, 400], [1, 64, 128, 4000], [1, 1, 2000, 1500], [12, 64, 64, 64], [1, 8, 900, 700]]
+    {
+        let noise = |r: &mut Random, t: Tensor| {
+            let len: usize = t.shape.iter().product();
+            let bytes: Vec<u8> = (0..len).flat_map(|_| ((r.next() >> 40) as f32 * 1e-7).to_ne_bytes()).collect();
+            cpu.write(&t.buffer, &bytes).unwrap();
+            t
+        };
+        let a = Tensor::contiguous(&cpu, r, DType::F32, &[count, m, k]);
+        let a = noise(r, a);
+        let b = Tensor::contiguous(&cpu, r, DType::F32, &[count, k, n]);
+        let b = noise(r, b);
+        let mut run = |threads: usize| {
+            let out = Tensor::contiguous(&cpu, r, DType::F32, &[count, m, n]);
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| multiply(&cpu, a.view(), b.view(), out.view())).unwrap();
+            out.bytes(&cpu)
+        };
+        let one = run(1);
+        for threads in [2, 3, 8] {
+            assert!(run(threads) == one, "{threads} threads differ on {count} x [{m}, {k}] x [{k}, {n}]");
+        }
+    }
+}
