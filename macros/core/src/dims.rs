@@ -60,9 +60,9 @@ pub(crate) struct LayerArg {
 /// The value of a layer's argument.
 #[derive(Clone, Debug)]
 pub(crate) enum ArgValue {
-    /// What can be a dim; it may be meant for a config entry all the same.
+    /// A dim: by place, or under a name that starts with an upper-case letter.
     Dim(DimExpr),
-    /// Any other expression: the value of a config entry.
+    /// The value of a config entry, whose name starts with a lower-case letter; under any other name, no dim.
     Expr(Expr),
 }
 
@@ -87,7 +87,7 @@ impl DimExpr {
             DimExpr::Mul(a, b) => binary(a, quote!(mul), b),
             DimExpr::Div(a, b) => binary(a, quote!(div), b),
             DimExpr::Const(tokens, span) => {
-                quote_spanned!(*span=> ::cotangent::__private::shape::Dim::lit({ const N: ::core::primitive::usize = { #tokens }; N } as ::core::primitive::i64))
+                quote_spanned!(*span=> ::cotangent::__private::shape::Dim::lit({ const __N: ::core::primitive::usize = { #tokens }; __N } as ::core::primitive::i64))
             }
         }
     }
@@ -327,11 +327,12 @@ impl Parse for LayerArg {
         if !(input.peek(syn::Ident) && input.peek2(Token![=]) && !input.peek2(Token![==]) && !input.peek2(Token![=>])) {
             return Ok(LayerArg { name: None, value: ArgValue::Dim(input.parse()?) });
         }
-        let name = input.parse()?;
+        let name: Ident = input.parse()?;
         input.parse::<Token![=]>()?;
         let ahead = input.fork();
-        let is_dim =
-            ahead.parse::<DimExpr>().is_ok() && (ahead.is_empty() || ahead.peek(Token![,]) || ahead.peek(Token![=>]));
+        let is_dim = starts_upper(&name.to_string())
+            && ahead.parse::<DimExpr>().is_ok()
+            && (ahead.is_empty() || ahead.peek(Token![,]) || ahead.peek(Token![=>]));
         let value = if is_dim { ArgValue::Dim(input.parse()?) } else { ArgValue::Expr(input.parse()?) };
         Ok(LayerArg { name: Some(name), value })
     }

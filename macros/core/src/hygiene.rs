@@ -26,14 +26,19 @@ pub(crate) fn config(model: &Ident) -> Ident {
     format_ident!("{model}Config")
 }
 
-/// The enum of a model enum's variants, part of its configuration: `StageVariant`.
-pub(crate) fn variant(model: &Ident) -> Ident {
-    format_ident!("{model}Variant")
-}
-
 /// The field of a model that holds its configuration.
 pub(crate) fn config_field() -> Ident {
     Ident::new("__config", Span::call_site())
+}
+
+/// The builder in `Model::build`.
+pub(crate) fn builder() -> Ident {
+    Ident::new("__at", Span::call_site())
+}
+
+/// A constant beside the impl of `Model`: `__DIMS`.
+pub(crate) fn constant(name: &str) -> Ident {
+    format_ident!("__{name}", span = Span::call_site())
 }
 
 /// The `macro_rules!` of a model: dims as values. It is imported under the model's own name.

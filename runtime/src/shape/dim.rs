@@ -1,5 +1,10 @@
 //! One extent: a polynomial over numbered symbols in normal form.
 
+mod compare;
+mod value;
+
+pub(crate) use value::Value;
+
 /// How many symbols a scope may have; a name past them is [`Dim::UNKNOWN`].
 pub const SYMBOLS: usize = 16;
 /// How many terms a sum may have before it becomes [`Dim::UNKNOWN`].
@@ -27,17 +32,6 @@ pub struct Dim {
     powers: [Powers; TERMS],
 }
 
-/// What a [`Dim`] is when its symbols have values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Value {
-    /// A whole number that is not negative.
-    Whole(usize),
-    /// A division with a remainder, or a negative number.
-    Broken,
-    /// Not known: no form, or a number out of range.
-    Unknown,
-}
-
 impl Dim {
     /// An extent of which nothing is known.
     pub const UNKNOWN: Dim = Dim { len: NO_FORM, den: 1, coefs: [0; TERMS], powers: [0; TERMS] };
@@ -50,7 +44,7 @@ impl Dim {
 
     /// The symbol of that number; unknown past [`SYMBOLS`].
     pub const fn sym(number: usize) -> Dim {
-        if number >= SYMBOLS { Dim::UNKNOWN } else { Dim::term(1, ONE + (1 << (4 * number))) }
+        if number >= SYMBOLS { Dim::UNKNOWN } else { Dim::term(1, ONE + (1 << place(number))) }
     }
 
     /// Whether it has a form.
@@ -81,7 +75,7 @@ impl Dim {
         }
         let lane = self.powers[0] - ONE;
         if lane.is_power_of_two() && lane.trailing_zeros().is_multiple_of(4) {
-            Some((lane.trailing_zeros() / 4) as usize)
+            Some(SYMBOLS - 1 - (lane.trailing_zeros() / 4) as usize)
         } else {
             None
         }
@@ -197,34 +191,6 @@ impl Dim {
         true
     }
 
-    /// Whether the two are different under every binding of the symbols to positive numbers. `false` says nothing.
-    pub const fn differs(&self, other: &Dim) -> bool {
-        let gap = self.sub(*other);
-        gap.known() && gap.len > 0 && (gap.positive() || gap.neg().positive() || gap.odd())
-    }
-
-    /// Whether `self > other` under every binding of the symbols to positive numbers. `false` says nothing.
-    pub const fn exceeds(&self, other: &Dim) -> bool {
-        self.sub(*other).positive()
-    }
-
-    /// Whether it is a whole number under every binding.
-    pub(crate) const fn whole(&self) -> bool {
-        let mut i = 0;
-        while i < self.terms() {
-            if !whole(self.powers[i]) {
-                return false;
-            }
-            i += 1;
-        }
-        self.known() && self.den == 1
-    }
-
-    /// Whether it is a whole number under no binding.
-    pub(crate) const fn broken(&self) -> bool {
-        self.den != 1 && self.len == 1 && self.powers[0] == ONE
-    }
-
     /// This form with `dims[k]` in the place of symbol `k`; symbols past the end of `dims` are unknown.
     pub const fn subst(&self, dims: &[Dim]) -> Dim {
         if let Some(k) = self.symbol() {
@@ -253,30 +219,6 @@ impl Dim {
             i += 1;
         }
         sum
-    }
-
-    /// The extent when symbol `k` is `values[k]`, or `None` where a symbol has no value, a division leaves a
-    /// remainder, the number is negative or out of range.
-    pub const fn eval(&self, values: &[usize]) -> Option<usize> {
-        match self.value(values) {
-            Value::Whole(n) => Some(n),
-            Value::Broken | Value::Unknown => None,
-        }
-    }
-
-    /// As [`Dim::eval`], telling apart why there is no extent.
-    pub(crate) const fn value(&self, values: &[usize]) -> Value {
-        if let Some(k) = self.symbol() {
-            return if k < values.len() { Value::Whole(values[k]) } else { Value::Unknown };
-        }
-        if let Some(l) = self.literal() {
-            return if l >= 0 { Value::Whole(l as usize) } else { Value::Broken };
-        }
-        let Some((num, den)) = self.fraction(values) else { return Value::Unknown };
-        if den == 0 || num % den != 0 || num / den < 0 {
-            return Value::Broken;
-        }
-        if num / den > usize::MAX as i128 { Value::Unknown } else { Value::Whole((num / den) as usize) }
     }
 
     /// How many terms there are to read: none where the dim is unknown.
@@ -411,101 +353,15 @@ impl Dim {
         }
         quotient.reduced()
     }
+}
 
-    /// Whether it is greater than zero under every positive binding: each negative term is outweighed by positive
-    /// terms that are multiples of it, and something is left over.
-    const fn positive(&self) -> bool {
-        let (mut left, mut i) = (self.coefs, 0);
-        while i < self.terms() {
-            let mut j = 0;
-            while j < self.terms() && left[i] < 0 {
-                if left[j] > 0 && whole(self.powers[j].wrapping_sub(self.powers[i]).wrapping_add(ONE)) {
-                    let moved = if left[j] < -left[i] { left[j] } else { -left[i] };
-                    left[j] -= moved;
-                    left[i] += moved;
-                }
-                j += 1;
-            }
-            if left[i] < 0 {
-                return false;
-            }
-            i += 1;
-        }
-        i = 0;
-        while i < self.terms() {
-            if left[i] > 0 {
-                return true;
-            }
-            i += 1;
-        }
-        false
-    }
-
-    /// Whether it cannot be zero because its constant is no multiple of what divides all other terms.
-    const fn odd(&self) -> bool {
-        let (mut g, mut constant, mut i) = (0, 0, 0);
-        while i < self.terms() {
-            if self.powers[i] == ONE {
-                constant = self.coefs[i];
-            } else if whole(self.powers[i]) {
-                g = gcd(g, self.coefs[i]);
-            } else {
-                return false;
-            }
-            i += 1;
-        }
-        g != 0 && constant % g != 0
-    }
-
-    /// Numerator and denominator of the value, or `None` where it leaves the range or a symbol has no value.
-    const fn fraction(&self, values: &[usize]) -> Option<(i128, i128)> {
-        if !self.known() {
-            return None;
-        }
-        // The denominator takes each symbol to the highest power by which any term divides.
-        let (mut den, mut lowest, mut k) = (self.den as i128, [0; SYMBOLS], 0);
-        while k < SYMBOLS {
-            let mut i = 0;
-            while i < self.terms() {
-                let power = exponent(self.powers[i], k);
-                if power != 0 && k >= values.len() {
-                    return None;
-                }
-                if power < lowest[k] {
-                    lowest[k] = power;
-                }
-                i += 1;
-            }
-            let mut power = lowest[k];
-            while power < 0 {
-                let Some(d) = den.checked_mul(values[k] as i128) else { return None };
-                den = d;
-                power += 1;
-            }
-            k += 1;
-        }
-        let (mut num, mut i) = (0i128, 0);
-        while i < self.terms() {
-            let (mut term, mut k) = (self.coefs[i] as i128, 0);
-            while k < SYMBOLS {
-                let mut power = exponent(self.powers[i], k) - lowest[k];
-                while power > 0 {
-                    let Some(t) = term.checked_mul(values[k] as i128) else { return None };
-                    term = t;
-                    power -= 1;
-                }
-                k += 1;
-            }
-            let Some(n) = num.checked_add(term) else { return None };
-            num = n;
-            i += 1;
-        }
-        Some((num, den))
-    }
+/// The lowest bit of a symbol's exponent. The first symbol has the highest bits, so that sums are sorted by it.
+const fn place(symbol: usize) -> usize {
+    4 * (SYMBOLS - 1 - symbol)
 }
 
 const fn exponent(powers: Powers, symbol: usize) -> i32 {
-    (powers >> (4 * symbol) & 15) as i32 - 8
+    (powers >> place(symbol) & 15) as i32 - 8
 }
 
 /// Whether no exponent is negative.

@@ -111,6 +111,9 @@ impl Env {
 
     /// Binds the free names that are whole axes of `want` to the axes of `got`.
     pub(crate) const fn learn(&mut self, want: &Shape, got: &Shape) {
+        if misfit(want, got) {
+            return;
+        }
         let mut back = 0;
         while want.known() && back < want.len() {
             if let Some(k) = want.last(back).symbol()
@@ -141,9 +144,7 @@ impl Env {
         if !got.known() {
             return Comparison { verdict: Verdict::Undecided, axis: None };
         }
-        let short = got.full() && got.len() < want.len();
-        let long = matches!(want.rest(), Rest::None) && got.len() > want.len();
-        if short || long {
+        if misfit(want, got) {
             return Comparison { verdict: Verdict::Failed, axis: None };
         }
         let mut found = self.compare_rests(want, got);
@@ -249,6 +250,11 @@ pub const fn bind(declared: &Shape, got: &Shape, env: &Env) -> Bound {
     // The declaration says more than an unknown value, and after a mistake it is what the user meant.
     let step = Step { shape: want, verdict: found.verdict, fail };
     Bound { step, env: next.without_dots() }
+}
+
+/// Whether `got` certainly has too few or too many axes.
+const fn misfit(want: &Shape, got: &Shape) -> bool {
+    (got.full() && got.len() < want.len()) || (want.full() && got.len() > want.len())
 }
 
 /// `shape`, with the given extents where the declaration leaves an axis open.

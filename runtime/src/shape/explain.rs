@@ -33,8 +33,8 @@ pub const fn explain(op: &str, step: &Step, scope: &Scope) -> Message {
             text.text(op).text(": ").axis(*axis, shape).text(" of ").shape(shape, scope).text(" is named twice")
         }
         Fail::Unlike { first, other, operand, axis } => unlike(text.text(op), first, other, *operand, axis, scope),
-        Fail::Affine { input, given, shift } => (text.text(op))
-            .text(if *shift { ": the shift is " } else { ": the scale is " })
+        Fail::Affine { input, given, bias } => (text.text(op))
+            .text(if *bias { ": the bias is " } else { ": the weight is " })
             .shape(given, scope)
             .text(", the last axis of ")
             .shape(input, scope)

@@ -44,31 +44,21 @@ impl Message {
 
     /// This and a text.
     pub const fn text(mut self, text: &str) -> Message {
+        if self.cut {
+            return self;
+        }
         let text = text.as_bytes();
         let (mut take, room) = (text.len(), BYTES - MORE.len() - self.len);
-        if self.cut || take > room {
-            take = if self.cut { 0 } else { room };
+        if take > room {
+            take = room;
             // A character is cut off as a whole: bytes that continue one look like 10xxxxxx.
-            while take > 0 && take < text.len() && text[take] & 0xC0 == 0x80 {
+            while take > 0 && text[take] & 0xC0 == 0x80 {
                 take -= 1;
             }
-        }
-        let mut i = 0;
-        while i < take {
-            self.bytes[self.len] = text[i];
-            self.len += 1;
-            i += 1;
-        }
-        if take < text.len() && !self.cut {
             self.cut = true;
-            let (more, mut i) = (MORE.as_bytes(), 0);
-            while i < more.len() {
-                self.bytes[self.len] = more[i];
-                self.len += 1;
-                i += 1;
-            }
         }
-        self
+        self = self.bytes(text, take);
+        if self.cut { self.bytes(MORE.as_bytes(), MORE.len()) } else { self }
     }
 
     /// This and a number.
@@ -154,6 +144,17 @@ impl Message {
         } else {
             self.text("axis ").number(i as i64 - shape.len() as i64)
         }
+    }
+
+    /// This and the first `n` bytes, for which there is room.
+    const fn bytes(mut self, bytes: &[u8], n: usize) -> Message {
+        let mut i = 0;
+        while i < n {
+            self.bytes[self.len] = bytes[i];
+            self.len += 1;
+            i += 1;
+        }
+        self
     }
 
     /// One term without its sign: numbers, then the method's names, then the model's, then what divides.

@@ -134,14 +134,14 @@ pub enum Fail {
         /// The axis that differs, or `None` where the rank does.
         axis: Option<usize>,
     },
-    /// A scale or shift does not have the shape of the input's last axis.
+    /// A weight or bias does not have the shape of the input's last axis.
     Affine {
         /// The input's shape.
         input: Shape,
-        /// The shape of the scale or shift.
+        /// The shape of the weight or bias.
         given: Shape,
-        /// Whether it is the shift.
-        shift: bool,
+        /// Whether it is the bias.
+        bias: bool,
     },
     /// Targets do not have the shape of the predictions without their last axis.
     Targets {

@@ -93,7 +93,9 @@ pub(super) const fn meet(left: &Shape, right: &Shape) -> Meet {
         met.verdict = Verdict::Undecided;
         return met;
     }
-    let (long, short) = if left.len() >= right.len() { (left, right) } else { (right, left) };
+    // Of two that list as many axes, one without further leading axes counts as the shorter.
+    let left_longer = left.len() > right.len() || (left.len() == right.len() && right.full());
+    let (long, short) = if left_longer { (left, right) } else { (right, left) };
     let same_rest = left.len() == right.len() && left.rest().same(&right.rest());
     // How many axes are certain to line up with a listed axis, or with nothing, of the other shape.
     let count = if short.full() { long.len() } else { short.len() };

@@ -56,7 +56,7 @@ pub const fn along(inputs: &[Shape], plain: &[Plain], _out: usize) -> Step {
     }
 }
 
-/// `[x, scale, shift]`: the shape of `x`; both others have the shape of its last axis.
+/// `[x, weight, bias]`: the shape of `x`; both others have the shape of its last axis.
 pub const fn layer_norm(inputs: &[Shape], _plain: &[Plain], _out: usize) -> Step {
     let x = input(inputs, 0);
     if x.full() && x.is_empty() {
@@ -66,7 +66,7 @@ pub const fn layer_norm(inputs: &[Shape], _plain: &[Plain], _out: usize) -> Step
     let last = if x.is_empty() { Shape::of(&[Dim::UNKNOWN]) } else { x.tail(1) };
     let mut i = 1;
     while i < inputs.len() {
-        let fail = Fail::Affine { input: x, given: inputs[i], shift: i > 1 };
+        let fail = Fail::Affine { input: x, given: inputs[i], bias: i > 1 };
         match alike(&last, &inputs[i], None).0 {
             Verdict::Proved => {}
             Verdict::Undecided => step = step.doubt(if x.known() && inputs[i].known() { fail } else { Fail::None }),

@@ -79,6 +79,8 @@ impl Output {
     /// Whether the first part is `Tensor![]`, so that its gradient makes sense.
     pub(crate) fn scalar(&self) -> bool {
         let first = self.parts.first();
-        first.is_some_and(|p| p.kind == Kind::Active && p.shape.as_ref().is_some_and(|s| s.rest.is_none() && s.dims.is_empty()))
+        first.is_some_and(|p| {
+            p.kind == Kind::Active && p.shape.as_ref().is_some_and(|s| s.rest.is_none() && s.dims.is_empty())
+        })
     }
 }

@@ -59,12 +59,17 @@ pub(super) fn is_no_grad(callee: &Expr) -> bool {
 fn trip_count(at: &dyn ToTokensRef, word: &str, diags: &mut Diags) {
     diags.error(
         &at.tokens(),
-        format!("`{word}` cannot be differentiated: the trip count must be known on entry; use `for`, or `#[no_grad] fn`"),
+        format!(
+            "`{word}` cannot be differentiated: the trip count must be known on entry; use `for`, or `#[no_grad] fn`"
+        ),
     );
 }
 
 fn early_exit(at: &dyn ToTokensRef, word: &str, diags: &mut Diags) {
-    diags.error(&at.tokens(), format!("`{word}` cannot leave a differentiated body; make it the tail of an `if`/`else`"));
+    diags.error(
+        &at.tokens(),
+        format!("`{word}` cannot leave a differentiated body; make it the tail of an `if`/`else`"),
+    );
 }
 
 fn unsafe_block(at: &dyn ToTokensRef, diags: &mut Diags) {
@@ -76,18 +81,25 @@ fn async_block(at: &dyn ToTokensRef, diags: &mut Diags) {
 }
 
 fn closure(at: &dyn ToTokensRef, diags: &mut Diags) {
-    diags.error(&at.tokens(), "a closure cannot be differentiated; use a `for` loop, or wrap the call in `no_grad(..)`");
+    diags
+        .error(&at.tokens(), "a closure cannot be differentiated; use a `for` loop, or wrap the call in `no_grad(..)`");
 }
 
 fn cfg_statement(attrs: &[Attribute], diags: &mut Diags) {
     if let Some(attr) = attrs.iter().find(|a| a.path().is_ident("cfg")) {
-        diags.error(attr, "`#[cfg]` on a statement cannot be differentiated; put it on the method, or use `if cfg!(..)`");
+        diags.error(
+            attr,
+            "`#[cfg]` on a statement cannot be differentiated; put it on the method, or use `if cfg!(..)`",
+        );
     }
 }
 
 /// `x[i] = v`, or an assignment to anything but a variable.
 pub(super) fn index_assignment(at: &Expr, diags: &mut Diags) {
-    diags.error(at, "tensors are values and cannot be assigned in parts; build a new one, such as `x = cat(vec![a, b], 0)`");
+    diags.error(
+        at,
+        "tensors are values and cannot be assigned in parts; build a new one, such as `x = cat(vec![a, b], 0)`",
+    );
 }
 
 /// `x += y` on a tensor.
@@ -97,7 +109,10 @@ pub(super) fn compound_assignment(at: &impl ToTokens, name: &str, operator: &str
 
 /// A condition, an index or a range that depends on a tensor.
 pub(super) fn active_condition(at: &Expr, diags: &mut Diags) {
-    diags.error(at, "a tensor cannot decide the control flow of a differentiated body; use `select(c, a, b)`, or `no_grad(..)`");
+    diags.error(
+        at,
+        "a tensor cannot decide the control flow of a differentiated body; use `select(c, a, b)`, or `no_grad(..)`",
+    );
 }
 
 /// A method that no operation bears.
@@ -113,7 +128,10 @@ pub(super) fn unknown_operation(name: &proc_macro2::Ident, known: &[&str], diags
 
 /// A method of the same impl that is marked `#[no_grad]`, called on a value with a derivative.
 pub(super) fn cut_by_no_grad(name: &proc_macro2::Ident, diags: &mut Diags) {
-    diags.error(name, format!("`{name}` is `#[no_grad]` and would cut the derivative; say so with `no_grad(self.{name}(..))`"));
+    diags.error(
+        name,
+        format!("`{name}` is `#[no_grad]` and would cut the derivative; say so with `no_grad(self.{name}(..))`"),
+    );
 }
 
 /// Syntax that has no meaning for the derivative.
@@ -123,7 +141,10 @@ pub(super) fn unsupported(at: &impl ToTokens, diags: &mut Diags) {
 
 /// An active value inside a macro whose result is used.
 pub(super) fn macro_value(at: &impl ToTokens, diags: &mut Diags) {
-    diags.error(at, "the derivative of a macro's result is not known; use the macro as a statement, or wrap it in `no_grad(..)`");
+    diags.error(
+        at,
+        "the derivative of a macro's result is not known; use the macro as a statement, or wrap it in `no_grad(..)`",
+    );
 }
 
 /// A pattern that takes an active value apart in a way that has no rule.

@@ -74,7 +74,8 @@ fn grad_inputs(function: &Function, context: &Context<'_>) -> TokenStream {
     if active.is_empty() {
         return quote!();
     }
-    let doc = format!(" The result of `{0}`, its gradient, and the cotangents of the float arguments of `{0}`.", sig.ident);
+    let doc =
+        format!(" The result of `{0}`, its gradient, and the cotangents of the float arguments of `{0}`.", sig.ident);
     let patterns = function.params.iter().map(|p| match p.kind {
         Kind::Active => cotangent(&p.ident),
         Kind::Tensor | Kind::Context | Kind::Plain => quote!(_),
@@ -119,7 +120,10 @@ fn tried(function: &Function) -> TokenStream {
     let Parts { receiver, params, args, call, .. } = parts(function);
     let (vis, cfgs, sig, ty) = (&function.vis, &function.cfgs, &function.sig, &function.output.ty);
     let name = format_ident!("try_{}", sig.ident);
-    let doc = format!(" As `{}`, with what would have been a panic as an error.\n\n # Errors\n Shapes, dtypes or arguments that do not fit, and a device that is out of memory.", sig.ident);
+    let doc = format!(
+        " As `{}`, with what would have been a panic as an error.\n\n # Errors\n Shapes, dtypes or arguments that do not fit, and a device that is out of memory.",
+        sig.ident
+    );
     let cx = function.params.iter().find(|p| p.kind == Kind::Context).map(|p| &p.ident);
     let attempt = match cx {
         Some(cx) => quote!(::cotangent::__private::attempt_with(#cx, |#cx| #call(#(#args),*))),

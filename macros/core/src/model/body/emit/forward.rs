@@ -102,10 +102,13 @@ impl Forward<'_> {
                     if let Some(value) = value {
                         self.flags.insert(*value, flag.clone());
                     }
-                    var.map_or_else(|| quote!(_), |v| {
-                        let ident = &self.body.vars[v.0 as usize];
-                        quote!(#ident)
-                    })
+                    var.map_or_else(
+                        || quote!(_),
+                        |v| {
+                            let ident = &self.body.vars[v.0 as usize];
+                            quote!(#ident)
+                        },
+                    )
                 });
                 let names: Vec<TokenStream> = names.collect();
                 let from = self.operand(from);

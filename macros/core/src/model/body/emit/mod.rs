@@ -34,7 +34,8 @@ pub(super) fn impl_(imp: &Impl, bodies: &[Option<Body>], context: &Context<'_>) 
     let (item, others) = (&imp.item, &imp.others);
     let (generics, self_ty) = (&item.generics, &item.self_ty);
     let (attrs, clause) = (&item.attrs, &generics.where_clause);
-    let layers = imp.functions.iter().zip(bodies).filter_map(|(f, b)| b.as_ref().and_then(|_| extras::layer(f, context)));
+    let layers =
+        imp.functions.iter().zip(bodies).filter_map(|(f, b)| b.as_ref().and_then(|_| extras::layer(f, context)));
     quote! {
         #(#attrs)*
         impl #generics #self_ty #clause { #(#others)* #(#methods)* }
@@ -95,7 +96,13 @@ pub(super) fn fail_at(at: &impl ToTokens, message: &TokenStream) -> TokenStream 
 
 /// Tokens as a user reads them: `self.fc1`, not `self . fc1`.
 pub(super) fn said(tokens: &TokenStream) -> String {
-    tokens.to_string().replace(" . ", ".").replace(" :: ", "::").replace("& ", "&").replace(" [", "[").replace("[ ", "[")
+    tokens
+        .to_string()
+        .replace(" . ", ".")
+        .replace(" :: ", "::")
+        .replace("& ", "&")
+        .replace(" [", "[")
+        .replace("[ ", "[")
 }
 
 /// All identifiers in some tokens.

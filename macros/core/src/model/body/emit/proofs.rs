@@ -151,7 +151,8 @@ fn lonely(function: &Function) -> Vec<TokenStream> {
             if !bare.contains(&name) && !seen.contains(&name) {
                 seen.push(name);
                 let (text, within) = (name.to_string(), dim.written());
-                let message = format!("`{text}` appears only in `{within}`, so its value is not known; add it to `dims(..)`");
+                let message =
+                    format!("`{text}` appears only in `{within}`, so its value is not known; add it to `dims(..)`");
                 let failure = super::fail_at(name, &quote!(#message));
                 proofs.push(quote!(const _: () = if !SCOPE.is_model(#text) { #failure };));
             }

@@ -118,7 +118,9 @@ impl Reverse<'_> {
                 }
                 let parts: Vec<TokenStream> = parts
                     .iter()
-                    .map(|(_, value)| value.map_or_else(|| quote!(::core::default::Default::default()), |v| self.take(v)))
+                    .map(|(_, value)| {
+                        value.map_or_else(|| quote!(::core::default::Default::default()), |v| self.take(v))
+                    })
                     .collect();
                 self.give(whole, quote!((#(#parts,)*)));
             }
@@ -140,7 +142,8 @@ impl Reverse<'_> {
             }
             Stmt::Pack { .. } => {}
             Stmt::Push { before, after, item, .. } if needed.contains(after) => {
-                let (whole, local, at) = (self.take(*after), hygiene::local("l", after.0), hygiene::local("r", after.0));
+                let (whole, local, at) =
+                    (self.take(*after), hygiene::local("l", after.0), hygiene::local("r", after.0));
                 self.code.extend(quote!(let mut #local = #whole;));
                 match self.active(item) {
                     Some(item) => self.give(item, quote!(::cotangent::__private::list_take(&mut #local, #at))),
@@ -177,7 +180,10 @@ impl Reverse<'_> {
         let values: Vec<Option<Value>> = call.args.iter().map(|a| self.active(a)).collect();
         let grads = match &call.callee {
             Callee::Layer { place, .. } | Callee::Read { place } => gradients(&place.steps),
-            Callee::Operation { .. } | Callee::Operator { .. } | Callee::Function { .. } | Callee::Associated { .. } => {
+            Callee::Operation { .. }
+            | Callee::Operator { .. }
+            | Callee::Function { .. }
+            | Callee::Associated { .. } => {
                 quote!(&mut ())
             }
         };

@@ -3,7 +3,9 @@
 use super::plain::{is_self, names_in, stores};
 use super::{Binding, Lower, Lowered};
 use crate::model::body::check;
-use crate::model::body::ir::{Arm, Branch, Carried, Declare, For, Form, Operand, Phi, Place, Plain, Region, Step, Stmt, Value, Var};
+use crate::model::body::ir::{
+    Arm, Branch, Carried, Declare, For, Form, Operand, Phi, Place, Plain, Region, Step, Stmt, Value, Var,
+};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use std::collections::BTreeSet;
@@ -252,7 +254,12 @@ impl Lower<'_, '_> {
                 let mut heads = vec![];
                 let mut next = Some(first);
                 while let Some(branch) = next.take() {
-                    heads.push(Head { cond: Some(&branch.cond), pat: None, scrutinee: None, body: Body::Block(&branch.then_branch) });
+                    heads.push(Head {
+                        cond: Some(&branch.cond),
+                        pat: None,
+                        scrutinee: None,
+                        body: Body::Block(&branch.then_branch),
+                    });
                     match &branch.else_branch {
                         Some((_, other)) => match &**other {
                             Expr::If(i) => next = Some(i),

@@ -209,7 +209,13 @@ impl Lower<'_, '_> {
         let name = path.path.get_ident().map(|i| i.to_string());
         let known = name.as_deref().and_then(|n| op(n, false));
         let is_type = path.path.segments.len() > 1
-            && path.path.segments.iter().rev().nth(1).is_some_and(|s| s.ident.to_string().starts_with(char::is_uppercase));
+            && path
+                .path
+                .segments
+                .iter()
+                .rev()
+                .nth(1)
+                .is_some_and(|s| s.ident.to_string().starts_with(char::is_uppercase));
         let (mut args, mut shapes) = (vec![], vec![]);
         match known {
             Some(operation) if operation.rule == "cat" || operation.rule == "stack" => {

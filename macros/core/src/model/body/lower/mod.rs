@@ -67,7 +67,8 @@ pub(super) fn written(function: &Function, context: &Context<'_>) -> TokenStream
         quote::quote!(#[allow(unused_variables, non_snake_case)] let #name = #param.size(#axis);)
     });
     let lets: TokenStream = lets.collect();
-    let stmts: TokenStream = block.stmts.iter().map(|s| lower.dims_in_tokens(quote::ToTokens::to_token_stream(s))).collect();
+    let stmts: TokenStream =
+        block.stmts.iter().map(|s| lower.dims_in_tokens(quote::ToTokens::to_token_stream(s))).collect();
     drop(lower);
     let _ = diags.gate();
     quote::quote!({ #lets #stmts })
@@ -447,7 +448,9 @@ impl<'a, 'd> Lower<'a, 'd> {
             Expr::If(_) | Expr::Match(_) | Expr::Block(_) => {
                 self.branch(expr, false, None);
             }
-            Expr::MethodCall(call) if call.method == "push" && self.list_var(&call.receiver).is_some() => self.push(call),
+            Expr::MethodCall(call) if call.method == "push" && self.list_var(&call.receiver).is_some() => {
+                self.push(call)
+            }
             other if self.active(other) => {
                 let lowered = self.expr(other);
                 self.operand(lowered);

@@ -71,13 +71,17 @@ impl Lower<'_, '_> {
     /// Whether an expression without a derivative gives an integer or truth-value tensor, cloned at each use.
     pub(super) fn gives_tensor(&self, expr: &Expr) -> bool {
         match expr {
-            Expr::Path(p) => p.path.get_ident().is_some_and(|i| matches!(self.find(&i.to_string()), Some(Binding::Tensor(..)))),
+            Expr::Path(p) => {
+                p.path.get_ident().is_some_and(|i| matches!(self.find(&i.to_string()), Some(Binding::Tensor(..))))
+            }
             Expr::MethodCall(m) => {
                 let known = op(&m.method.to_string(), true);
                 let receiver = self.active(&m.receiver) || self.gives_tensor(&m.receiver);
                 receiver && known.is_some_and(|o| o.output != Output::Value)
             }
-            Expr::Call(c) if check::is_no_grad(&c.func) => c.args.iter().any(|a| self.active(a) || self.gives_tensor(a)),
+            Expr::Call(c) if check::is_no_grad(&c.func) => {
+                c.args.iter().any(|a| self.active(a) || self.gives_tensor(a))
+            }
             Expr::Call(c) => match &*c.func {
                 Expr::Path(p) => {
                     let known = p.path.get_ident().and_then(|i| op(&i.to_string(), false));
@@ -88,7 +92,9 @@ impl Lower<'_, '_> {
             },
             Expr::Paren(p) => self.gives_tensor(&p.expr),
             Expr::Reference(r) => self.gives_tensor(&r.expr),
-            Expr::Binary(b) => arithmetic(&b.op).is_some() && (self.gives_tensor(&b.left) || self.gives_tensor(&b.right)),
+            Expr::Binary(b) => {
+                arithmetic(&b.op).is_some() && (self.gives_tensor(&b.left) || self.gives_tensor(&b.right))
+            }
             _ => false,
         }
     }
@@ -231,7 +237,10 @@ pub(super) fn dims_in_tokens(lower: &Lower<'_, '_>, tokens: TokenStream) -> Toke
     tokens
         .into_iter()
         .map(|token| {
-            let plain = !std::mem::replace(&mut after_dot, matches!(&token, TokenTree::Punct(p) if ".:'".contains(p.as_char())));
+            let plain = !std::mem::replace(
+                &mut after_dot,
+                matches!(&token, TokenTree::Punct(p) if ".:'".contains(p.as_char())),
+            );
             match token {
                 TokenTree::Ident(ident) if plain => match lower.dim_value(&ident) {
                     Some(dim) if lower.find(&ident.to_string()).is_none() => {

@@ -6,8 +6,8 @@
 use super::{Binding, Lower, Lowered};
 use crate::dims::{DimExpr, TensorType};
 use crate::model::body::ast::Function;
-use crate::model::body::ir::{Operand, Place, Plain, Stmt, Step, Value, Var};
 use crate::model::body::emit;
+use crate::model::body::ir::{Operand, Place, Plain, Step, Stmt, Value, Var};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use std::collections::BTreeMap;
@@ -187,9 +187,16 @@ impl Lower<'_, '_> {
     }
 
     /// The step of a free function.
-    pub(super) fn function_shape(&mut self, value: Value, path: &syn::Path, first: Option<&Expr>, shapes: Vec<TokenStream>) {
+    pub(super) fn function_shape(
+        &mut self,
+        value: Value,
+        path: &syn::Path,
+        first: Option<&Expr>,
+        shapes: Vec<TokenStream>,
+    ) {
         let said = emit::said(&quote!(#path));
-        let asked = Asked { callee: quote!(call), args: quote!(&<#path as Signature>::SIG, &Dims::NONE, &[#(#shapes),*],) };
+        let asked =
+            Asked { callee: quote!(call), args: quote!(&<#path as Signature>::SIG, &Dims::NONE, &[#(#shapes),*],) };
         match first {
             Some(first) => self.step(value, asked, first, &said),
             None => self.step(value, asked, path, &said),
@@ -307,7 +314,8 @@ impl Lower<'_, '_> {
                 quote!(Plain::list(&[#(#dims),*]))
             }
             Expr::Macro(m) => {
-                let dims: Vec<TokenStream> = super::plain::list_elements(&m.mac)?.iter().map(|e| self.dim_argument(e)).collect();
+                let dims: Vec<TokenStream> =
+                    super::plain::list_elements(&m.mac)?.iter().map(|e| self.dim_argument(e)).collect();
                 quote!(Plain::list(&[#(#dims),*]))
             }
             other => {
@@ -444,7 +452,8 @@ impl Lower<'_, '_> {
     pub(super) fn returned(&mut self, lowered: Lowered, function: &Function) -> Option<Operand> {
         let operand = self.operand(lowered);
         let Operand::Active { value, .. } = &operand else { return Some(operand) };
-        let at = function.block.stmts.last().map_or_else(|| function.sig.ident.to_token_stream(), ToTokens::to_token_stream);
+        let at =
+            function.block.stmts.last().map_or_else(|| function.sig.ident.to_token_stream(), ToTokens::to_token_stream);
         let output = &function.output;
         if !output.tuple {
             if let Some(declared) = output.parts.first().and_then(|p| p.shape.as_ref()) {

@@ -1,0 +1,78 @@
+//! What can be said of dims under every binding of their symbols to positive numbers.
+
+use super::{Dim, ONE, gcd, whole};
+
+impl Dim {
+    /// Whether the two are different under every binding of the symbols to positive numbers. `false` says nothing.
+    pub const fn differs(&self, other: &Dim) -> bool {
+        let gap = self.sub(*other);
+        gap.known() && gap.len > 0 && (gap.positive() || gap.neg().positive() || gap.odd())
+    }
+
+    /// Whether `self > other` under every binding of the symbols to positive numbers. `false` says nothing.
+    pub const fn exceeds(&self, other: &Dim) -> bool {
+        self.sub(*other).positive()
+    }
+
+    /// Whether it is a whole number under every binding.
+    pub(crate) const fn whole(&self) -> bool {
+        let mut i = 0;
+        while i < self.terms() {
+            if !whole(self.powers[i]) {
+                return false;
+            }
+            i += 1;
+        }
+        self.known() && self.den == 1
+    }
+
+    /// Whether it is a whole number under no binding.
+    pub(crate) const fn broken(&self) -> bool {
+        self.den != 1 && self.len == 1 && self.powers[0] == ONE
+    }
+
+    /// Whether it is greater than zero under every positive binding: each negative term is outweighed by positive
+    /// terms that are multiples of it, and something is left over.
+    const fn positive(&self) -> bool {
+        let (mut left, mut i) = (self.coefs, 0);
+        while i < self.terms() {
+            let mut j = 0;
+            while j < self.terms() && left[i] < 0 {
+                if left[j] > 0 && whole(self.powers[j].wrapping_sub(self.powers[i]).wrapping_add(ONE)) {
+                    let moved = if left[j] < -left[i] { left[j] } else { -left[i] };
+                    left[j] -= moved;
+                    left[i] += moved;
+                }
+                j += 1;
+            }
+            if left[i] < 0 {
+                return false;
+            }
+            i += 1;
+        }
+        i = 0;
+        while i < self.terms() {
+            if left[i] > 0 {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+
+    /// Whether it cannot be zero because its constant is no multiple of what divides all other terms.
+    const fn odd(&self) -> bool {
+        let (mut g, mut constant, mut i) = (0, 0, 0);
+        while i < self.terms() {
+            if self.powers[i] == ONE {
+                constant = self.coefs[i];
+            } else if whole(self.powers[i]) {
+                g = gcd(g, self.coefs[i]);
+            } else {
+                return false;
+            }
+            i += 1;
+        }
+        g != 0 && constant % g != 0
+    }
+}

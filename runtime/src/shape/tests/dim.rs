@@ -1,0 +1,131 @@
+//! Normal forms, comparison, printing and values of dims.
+
+use super::*;
+
+#[test]
+fn equal_polynomials_have_one_form() {
+    assert_eq!(C.add(C).add(C), l(3).mul(C));
+    assert_eq!(C.add(l(1)).mul(C.sub(l(1))), C.mul(C).sub(l(1)));
+    assert_eq!(C.sub(C), l(0));
+    assert_eq!(C.div(H).mul(H), C);
+    assert_eq!(C.div(l(2)).add(C.div(l(2))), C);
+    assert_eq!(C.div(l(2)).mul(l(2)), C);
+    assert_eq!(l(4).mul(C).div(l(2)), l(2).mul(C));
+    assert_eq!(l(6).div(l(-3)), l(-2));
+    assert_eq!(B.mul(T).add(B).div(T.add(l(1))), B);
+    assert_eq!(C.mul(C).sub(l(1)).div(C.sub(l(1))), C.add(l(1)));
+}
+
+#[test]
+fn what_leaves_the_range_is_unknown_and_never_panics() {
+    let mut sum = l(0);
+    for k in 0..7 {
+        sum = sum.add(Dim::sym(k));
+    }
+    assert!(!sum.known());
+    assert!(!l(i64::MAX).add(l(1)).known());
+    assert!(!l(i64::MIN).known());
+    assert!(!l(i64::MAX).mul(l(2)).known());
+    assert!(!l(-i64::MAX).sub(l(1)).known());
+    assert!(!C.mul(C).mul(C).mul(C).known());
+    assert!(!l(1).div(l(0)).known());
+    assert!(!C.div(C.add(l(1))).known());
+    assert!(!Dim::sym(SYMBOLS).known());
+    assert!(!ANY.add(l(1)).known() && !ANY.mul(l(0)).known() && !l(1).div(ANY).known());
+    assert!(!l(1).div(l(i64::MAX)).div(l(i64::MAX)).known());
+    let _ = l(i64::MAX).differs(&l(-i64::MAX));
+    let _ = C.mul(l(i64::MAX)).exceeds(&C.mul(l(-5)));
+}
+
+#[test]
+fn dims_differ_only_where_no_positive_binding_makes_them_equal() {
+    for (a, b) in [
+        (l(256), l(128)),
+        (C, C.add(l(1))),
+        (l(2).mul(C), l(3).mul(C)),
+        (C, l(0)),
+        (C, l(-1)),
+        (B.mul(T), B.mul(T).add(H)),
+        (B.mul(T).add(B), B),
+        (l(2).mul(C), l(7)),
+        (l(4).mul(C), l(2).mul(H).add(l(1))),
+        (l(784).mul(B), l(780).mul(B)),
+        (C.div(H), C.div(H).add(l(1))),
+    ] {
+        assert!(a.differs(&b) && b.differs(&a), "{} {}", show(a), show(b));
+        assert!(!a.same(&b));
+    }
+    for (a, b) in [
+        (C, H),
+        (C, l(5)),
+        (C, l(1)),
+        (C.mul(H), C),
+        (l(2).mul(C), l(8)),
+        (C.mul(C), C.mul(H)),
+        (C.div(l(2)), l(3)),
+        (C.div(H), l(1)),
+        (ANY, l(1)),
+        (C, C),
+    ] {
+        assert!(!a.differs(&b) && !b.differs(&a), "{} {}", show(a), show(b));
+    }
+    assert!(!ANY.same(&ANY));
+}
+
+#[test]
+fn dims_print_as_users_write_them() {
+    for (dim, text) in [
+        (l(0), "0"),
+        (l(1), "1"),
+        (l(-784), "-784"),
+        (l(3).mul(C), "3*C"),
+        (C.div(H), "C/H"),
+        (B.mul(T), "B*T"),
+        (C.mul(B).mul(T), "B*T*C"),
+        (C.add(l(1)), "C + 1"),
+        (C.sub(l(1)), "C - 1"),
+        (l(1).sub(C), "1 - C"),
+        (l(-2).mul(C), "-2*C"),
+        (l(2).mul(C).sub(H).add(l(1)), "2*C + 1 - H"),
+        (C.mul(C), "C*C"),
+        (C.div(l(2)), "C/2"),
+        (C.add(l(1)).div(l(2)), "(C + 1)/2"),
+        (l(3).mul(C).div(H).div(l(2)), "3*C/H/2"),
+        (l(1).div(H), "1/H"),
+        (ANY, "?"),
+    ] {
+        assert_eq!(show(dim), text);
+    }
+    assert_eq!(show_shape(&of(&[])), "[]");
+    assert_eq!(show_shape(&of(&[B, l(784)])), "[B, 784]");
+    assert_eq!(show_shape(&rest(&[C])), "[R.., C]");
+    assert_eq!(show_shape(&dots(&[C])), "[.., C]");
+    assert_eq!(show_shape(&dots(&[])), "[..]");
+    assert_eq!(show_shape(&Shape::UNKNOWN), "[?]");
+}
+
+#[test]
+fn values_and_substitution_agree() {
+    let values = [12, 3, 5, 7];
+    let dims = values.map(|v| l(v as i64));
+    for dim in [C.div(H).mul(B), B.mul(T).add(l(4)), C.sub(l(2)), C.div(l(4)), C.add(H).div(l(5)), l(9), C.mul(C)] {
+        assert_eq!(dim.eval(&values).map(|v| l(v as i64)), Some(dim.subst(&dims)), "{}", show(dim));
+    }
+    assert_eq!(C.div(T).eval(&values), None);
+    assert_eq!(H.sub(C).eval(&values), None);
+    assert_eq!(N.eval(&values), None);
+    assert_eq!(C.div(H).eval(&[4, 0]), None);
+    assert_eq!(C.mul(C).mul(H).eval(&[usize::MAX, usize::MAX]), None);
+    assert_eq!(C.mul(l(2)).subst(&[B.add(l(1))]), B.mul(l(2)).add(l(2)));
+    assert_eq!(C.div(H).subst(&[B.mul(T), T]), B);
+    assert!(!C.mul(H).subst(&[B]).known());
+    assert_eq!(l(3).subst(&[]), l(3));
+}
+
+#[test]
+fn long_messages_end_with_an_ellipsis_on_a_character() {
+    let long = Message::EMPTY.text(&"é".repeat(300));
+    assert!(long.as_str().ends_with("é…") && long.as_str().len() <= 512);
+    assert_eq!(long.text("more").as_str(), long.as_str());
+    assert_eq!(Message::EMPTY.number(i64::MIN).as_str(), "-9223372036854775808");
+}
