@@ -5,6 +5,7 @@
 mod bench;
 mod ci;
 mod expand;
+mod golden;
 #[path = "../../examples/support/options.rs"]
 mod options;
 mod tidy;
@@ -23,6 +24,7 @@ const COMMANDS: &[Command] = &[
     Command { program: ci::PROGRAM, run: ci::run },
     Command { program: tidy::PROGRAM, run: tidy::run },
     Command { program: expand::PROGRAM, run: expand::run },
+    Command { program: golden::PROGRAM, run: golden::run },
     Command { program: bench::PROGRAM, run: bench::run },
 ];
 

@@ -5,7 +5,8 @@
 
 #![allow(clippy::print_stdout, reason = "the figures are the point")]
 
-use cotangent::__private::{AddVjp, Pullback, Want};
+use cotangent::diff::{Pullback, Want};
+use cotangent::ops::arith::AddVjp;
 use cotangent::{Device, Tensor};
 use std::hint::black_box;
 use std::time::Instant;

@@ -2,7 +2,7 @@
 
 use super::inputs::{Inputs, Stop};
 use super::registry::{Results, Row};
-use cotangent::__private::{Pullback, Want};
+use cotangent::diff::{Pullback, Want};
 
 /// Calls a method of `in.x`, with an argument or none, in its plain form and as its companion.
 macro_rules! method {

@@ -3,7 +3,8 @@
 //! Everything read is noted, so that an argument or an input which an entry does not know makes the case fail.
 
 use super::case::{Array, Case, Data};
-use cotangent::{Bool, Device, Float, Int, Kind, Tensor};
+use cotangent::tensor::{Element, Kind};
+use cotangent::{Bool, Device, Float, Int, Tensor};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -194,7 +195,7 @@ impl<'a> Inputs<'a> {
         Stop::Fault(format!("argument `{name}` is `{value}`, expected {expected}"))
     }
 
-    fn lay<K: Kind<Element = E>, E: cotangent::Element<Kind = K>>(&self, data: &[E], shape: &[usize], gap: E) -> Tensor<K> {
+    fn lay<K: Kind<Element = E>, E: Element<Kind = K>>(&self, data: &[E], shape: &[usize], gap: E) -> Tensor<K> {
         let device = Device::default();
         let rank = shape.len();
         match self.layout {

@@ -2,9 +2,9 @@
 
 use super::inputs::{Inputs, Stop};
 use super::registry::{Results, Row};
-use cotangent::__private::{Pullback, Want};
+use cotangent::diff::{Pullback, Want};
 
-pub(super) const ROWS: &[Row] = &[("CrossEntropyLoss", &cross_entropy), ("MSELoss", &mse)];
+pub(super) const ROWS: &[Row] = &[("CrossEntropyLoss", cross_entropy), ("MSELoss", mse)];
 
 /// The value that PyTorch gives `ignore_index` by default.
 const IGNORED: i64 = -100;
@@ -13,12 +13,16 @@ fn cross_entropy(i: &Inputs<'_>) -> Result<Results, Stop> {
     i.only("reduction", "mean")?;
     i.only("label_smoothing", 0.0)?;
     i.only("ignore_index", IGNORED)?;
-    for (name, floats) in [("in.weight", false), ("in.target", true)] {
-        if i.holds_floats(name).is_some_and(|f| f == floats || name == "in.weight") {
-            return Err(i.missing(if floats { "probabilities" } else { "weight" }));
-        }
+    if i.holds_floats("in.weight").is_some() {
+        return Err(i.missing("weight"));
+    }
+    if i.holds_floats("in.target") == Some(true) {
+        return Err(i.missing("probabilities"));
     }
     let (x, target) = (i.float("in.input")?, i.int("in.target")?);
+    if target.to_vec().contains(&IGNORED) {
+        return Err(i.missing("ignore_index"));
+    }
     if x.rank() != 2 {
         return Err(i.missing("spatial"));
     }

@@ -3,8 +3,10 @@
 use super::activations::method;
 use super::inputs::{Inputs, Stop};
 use super::registry::{Results, Row};
-use cotangent::__private::{AddVjp, DivVjp, MulVjp, Pullback, SubVjp, Want};
-use cotangent::{Tensor, cat, select, stack};
+use cotangent::diff::{Pullback, Want};
+use cotangent::Tensor;
+use cotangent::ops::arith::{AddVjp, DivVjp, MulVjp, SubVjp};
+use cotangent::ops::{cat, select, stack};
 
 /// Calls an operation on `in.a` and `in.b` in its plain form and as its companion.
 macro_rules! binary {
