@@ -10,6 +10,7 @@ mod raise;
 pub mod random;
 pub mod shape;
 pub mod tensor;
+pub mod testing;
 
 pub use cotangent_hal::{DType, Error, Result};
 pub use cx::Cx;

@@ -1,1 +1,20 @@
-//! placeholder
+//! The standard layers, written in the language that users write theirs in: one family a file.
+//!
+//! Parameters bear PyTorch's names and shapes, so that its state dictionaries load by name.
+#![allow(clippy::module_name_repetitions, reason = "layers bear the names that the field uses")]
+
+extern crate cotangent_runtime as cotangent;
+
+mod activation;
+mod attention;
+mod dropout;
+mod embedding;
+mod linear;
+mod norm;
+
+pub use activation::{Gelu, GeluTanh, Relu, Sigmoid, Silu, Tanh};
+pub use attention::{CausalSelfAttention, scaled_dot_product_attention};
+pub use dropout::Dropout;
+pub use embedding::Embedding;
+pub use linear::Linear;
+pub use norm::LayerNorm;

@@ -1,1 +1,15 @@
-//! placeholder
+//! The CPU backend: pooled memory, the driver that runs kernels tile by tile, and matrix products.
+//!
+//! Kernels see contiguous tiles; strides, broadcasting, aliasing and threads are this crate's. Results do not depend
+//! on the number of threads. All of the workspace's unsafe code is here, in small modules that say why it is sound.
+//!
+//! **Invariant:** no argument of `launch` or `library` reaches unsafe code before its dtype, shape, bounds and overlap
+//! with the other arguments are verified.
+
+mod backend;
+mod launch;
+mod matmul;
+mod memory;
+mod strided;
+
+pub use backend::CpuBackend;

@@ -60,9 +60,9 @@ pub(crate) struct LayerArg {
 /// The value of a layer's argument.
 #[derive(Clone, Debug)]
 pub(crate) enum ArgValue {
-    /// What can be a dim; it may be meant for a config entry all the same.
+    /// A dim: by place, or under a name that starts with an upper-case letter.
     Dim(DimExpr),
-    /// Any other expression: the value of a config entry.
+    /// The value of a config entry, whose name starts with a lower-case letter; under any other name, no dim.
     Expr(Expr),
 }
 
@@ -87,7 +87,7 @@ impl DimExpr {
             DimExpr::Mul(a, b) => binary(a, quote!(mul), b),
             DimExpr::Div(a, b) => binary(a, quote!(div), b),
             DimExpr::Const(tokens, span) => {
-                quote_spanned!(*span=> ::cotangent::__private::shape::Dim::lit({ const N: ::core::primitive::usize = { #tokens }; N } as ::core::primitive::i64))
+                quote_spanned!(*span=> ::cotangent::__private::shape::Dim::lit({ const __N: ::core::primitive::usize = { #tokens }; __N } as ::core::primitive::i64))
             }
         }
     }
@@ -111,6 +111,20 @@ impl DimExpr {
             DimExpr::Mul(a, b) => binary(quote!(mul), a, b),
             DimExpr::Div(a, b) => binary(quote!(div), a, b),
             DimExpr::Const(tokens, span) => quote_spanned!(*span=> { #tokens }),
+        }
+    }
+
+    /// As the user wrote it: `3*C`.
+    pub(crate) fn written(&self) -> String {
+        let binary = |a: &DimExpr, operator: &str, b: &DimExpr| format!("{}{operator}{}", a.written(), b.written());
+        match self {
+            DimExpr::Lit(value, _) => value.to_string(),
+            DimExpr::Name(name) => name.to_string(),
+            DimExpr::Add(a, b) => binary(a, " + ", b),
+            DimExpr::Sub(a, b) => binary(a, " - ", b),
+            DimExpr::Mul(a, b) => binary(a, "*", b),
+            DimExpr::Div(a, b) => binary(a, "/", b),
+            DimExpr::Const(tokens, _) => format!("{{{tokens}}}"),
         }
     }
 
@@ -199,6 +213,18 @@ impl TensorType {
     /// Whether it has a derivative.
     pub(crate) fn is_float(&self) -> bool {
         self.kind == TensorKind::Float
+    }
+
+    /// A `shape::Shape`, evaluated by rustc; `scope` names a `shape::Scope` or `shape::Env`, `SCOPE` is a `Scope`.
+    pub(crate) fn to_const(&self, scope: &TokenStream) -> TokenStream {
+        let dims = self.dims.iter().map(|d| d.to_const(scope));
+        match &self.rest {
+            None => quote!(::cotangent::__private::shape::Shape::of(&[#(#dims),*])),
+            Some(name) => {
+                let name = name.as_ref().map(Ident::to_string).unwrap_or_default();
+                quote!(::cotangent::__private::shape::Shape::with_rest(#name, &SCOPE, &[#(#dims),*]))
+            }
+        }
     }
 
     /// Every name in its dims, in order of appearance, without that of the leading axes.
@@ -301,11 +327,12 @@ impl Parse for LayerArg {
         if !(input.peek(syn::Ident) && input.peek2(Token![=]) && !input.peek2(Token![==]) && !input.peek2(Token![=>])) {
             return Ok(LayerArg { name: None, value: ArgValue::Dim(input.parse()?) });
         }
-        let name = input.parse()?;
+        let name: Ident = input.parse()?;
         input.parse::<Token![=]>()?;
         let ahead = input.fork();
-        let is_dim =
-            ahead.parse::<DimExpr>().is_ok() && (ahead.is_empty() || ahead.peek(Token![,]) || ahead.peek(Token![=>]));
+        let is_dim = starts_upper(&name.to_string())
+            && ahead.parse::<DimExpr>().is_ok()
+            && (ahead.is_empty() || ahead.peek(Token![,]) || ahead.peek(Token![=>]));
         let value = if is_dim { ArgValue::Dim(input.parse()?) } else { ArgValue::Expr(input.parse()?) };
         Ok(LayerArg { name: Some(name), value })
     }

@@ -3,6 +3,7 @@
 //! Every entry point takes and returns `proc_macro2` tokens, so that tests call it as a function. User input, whatever
 //! it is, gives errors rather than a panic.
 
+mod caret;
 mod diags;
 mod dims;
 mod dump;

@@ -5,5 +5,36 @@
 //! user's crate chooses, so that user crates compile little.
 
 mod accumulate;
+pub mod arith;
+mod compare;
+mod cross_entropy;
+mod dropout;
+mod elementwise;
+mod embedding;
+mod fold;
+mod indices;
+mod layer_norm;
+mod matmul;
+#[allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
+mod movement;
+mod movement_join;
+#[allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
+mod movement_split;
+mod movement_undo;
+mod movement_view;
+mod mse_loss;
+mod operand;
+mod operators;
+mod pointwise;
+mod power;
+mod reduce;
+mod rows;
+
+pub use compare::select;
+pub use movement_join::{IntoTensors, Joined, cat, stack};
+pub use movement_split::{Form, IntoParts, List, Parted, Tuple};
+pub use movement_undo::Moved;
+pub use operand::{IntOperand, Number, Operand, Slot};
 
 pub(crate) use accumulate::{add_ct, sum_to};
+pub(crate) use movement_undo::joined;

@@ -6,6 +6,7 @@
 mod copy;
 mod create;
 mod dims;
+mod display;
 mod kind;
 mod raw;
 mod sizes;
@@ -18,7 +19,7 @@ pub use sizes::{Axes, Extent, Extents, IntoAxes, IntoShape};
 
 pub(crate) use dims::broadcast;
 pub(crate) use raw::{Raw, launch};
-pub(crate) use sizes::axis_of;
+pub(crate) use sizes::{axis_below, axis_of};
 
 use crate::device::Device;
 use crate::raise::raise;
@@ -31,7 +32,6 @@ use std::marker::PhantomData;
 ///
 /// A clone is a reference count. Operations take tensors by value, so that a buffer with one owner is reused in place.
 /// Errors are raised (see [`attempt`](crate::attempt)).
-#[derive(Clone)]
 pub struct Tensor<K: Kind = Float> {
     pub(crate) raw: Raw,
     kind: PhantomData<K>,
@@ -83,9 +83,7 @@ impl<K: Kind> Tensor<K> {
     /// All elements in row-major order. Waits for the device.
     #[track_caller]
     pub fn to_vec(&self) -> Vec<K::Element> {
-        let mut stored = vec![Zeroable::zeroed(); self.numel()];
-        self.raw.read_into(bytemuck::cast_slice_mut(&mut stored));
-        stored.into_iter().map(K::Element::of).collect()
+        self.raw.to_vec()
     }
 
     /// The only element; raises where there is not exactly one. Waits for the device.
@@ -159,6 +157,19 @@ impl Tensor<Bool> {
     #[track_caller]
     pub fn int(self) -> Tensor<Int> {
         Tensor::from_raw(self.raw.cast(DType::I64))
+    }
+}
+
+impl<K: Kind> Clone for Tensor<K> {
+    fn clone(&self) -> Self {
+        Tensor { raw: self.raw.clone(), kind: PhantomData }
+    }
+}
+
+/// The values as PyTorch prints them: four decimals or powers of ten, large tensors by their edges.
+impl<K: Kind> fmt::Display for Tensor<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&display::text(&self.raw))
     }
 }
 

@@ -2,8 +2,10 @@
 
 use super::copy;
 use super::dims::{Dims, Strides};
+use super::kind::Element;
 use crate::device::Device;
 use crate::raise::raise;
+use bytemuck::Zeroable;
 use cotangent_hal::{Arg, Buffer, DType, Error, Kernel, Scalar, View};
 
 /// A strided window on a counted buffer. Clones share the buffer.
@@ -38,7 +40,7 @@ impl Raw {
                 message: format!("{shape:?} has more elements of `{dtype}` than any memory holds"),
             })
         };
-        Raw { buffer: device.alloc(bytes), device: device.clone(), dtype, offset: 0, strides: shape.row_major(), shape }
+        Raw { buffer: device.alloc(bytes), device: *device, dtype, offset: 0, strides: shape.row_major(), shape }
     }
 
     /// A row-major tensor whose every element is `value`.
@@ -77,6 +79,15 @@ impl Raw {
         } else {
             self.copy().read_into(bytes);
         }
+    }
+
+    /// All elements in row-major order; their type must be that of the dtype.
+    #[track_caller]
+    pub(crate) fn to_vec<E: Element>(&self) -> Vec<E> {
+        debug_assert_eq!(self.dtype, E::DTYPE);
+        let mut stored = vec![Zeroable::zeroed(); self.numel()];
+        self.read_into(bytemuck::cast_slice_mut(&mut stored));
+        stored.into_iter().map(E::of).collect()
     }
 
     /// The result of an operation on tensors that it owns: the buffer of the first of `owned` that has the result's

@@ -1,12 +1,45 @@
-//! placeholder
+//! `#[model]` on a struct or an enum.
+
+mod ast;
+mod check;
+mod emit;
+mod marks;
+mod parse;
+
+use crate::diags::Diags;
+use crate::dump;
+use ast::Model;
 use proc_macro2::TokenStream;
-use quote::ToTokens;
+use quote::quote;
 use syn::{ItemEnum, ItemStruct};
 
-pub(crate) fn expand_struct(_args: TokenStream, item: ItemStruct) -> TokenStream {
-    crate::fallback::with_errors(&item.to_token_stream(), TokenStream::new())
+/// Expands `#[model(args)] struct ..`.
+pub(crate) fn expand_struct(args: TokenStream, item: ItemStruct) -> TokenStream {
+    let mut diags = Diags::default();
+    let model = parse::struct_(args, item, &mut diags);
+    finish(&model, diags)
 }
 
-pub(crate) fn expand_enum(_args: TokenStream, item: ItemEnum) -> TokenStream {
-    crate::fallback::with_errors(&item.to_token_stream(), TokenStream::new())
+/// Expands `#[model(args)] enum ..`.
+pub(crate) fn expand_enum(args: TokenStream, item: ItemEnum) -> TokenStream {
+    let mut diags = Diags::default();
+    let model = parse::enum_(args, item, &mut diags);
+    finish(&model, diags)
+}
+
+/// A partial tree is checked and emitted as well, so that all mistakes are found at once and whatever else names the
+/// model finds it.
+fn finish(model: &Model, mut diags: Diags) -> TokenStream {
+    check::model(model, &mut diags);
+    match diags.gate() {
+        Ok(()) => {
+            let tokens = emit::model(model, true);
+            let watch = dump::dump(&ast::text(&model.name), &tokens);
+            quote!(#tokens #watch)
+        }
+        Err(errors) => {
+            let stub = emit::model(model, false);
+            quote!(#stub #errors)
+        }
+    }
 }

@@ -1,5 +1,11 @@
 //! The native form of kernels: tiles, SIMD variants, vectorisable math and reductions.
 
+pub mod lanes;
+mod level;
+pub mod math;
+
+pub use level::Level;
+
 /// One function for each instruction set, the same text compiled three times.
 ///
 /// The driver calls the variant of the level that it detected once; hence the `unsafe fn` pointers: calling one is
@@ -11,17 +17,6 @@ pub struct Native {
 
 /// A compiled kernel body.
 pub type TileFn = unsafe fn(&mut Tile<'_>);
-
-/// Instruction sets with a variant of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// What the target guarantees.
-    Base,
-    /// x86-64-v3: AVX2 and FMA.
-    V3,
-    /// x86-64-v4: AVX-512 F, VL, DQ and BW.
-    V4,
-}
 
 /// What a kernel body sees: contiguous slices, in the order of the kernel's operands.
 pub struct Tile<'a> {

@@ -1,0 +1,394 @@
+//! Walks the tiles of a launch and hands each to the kernel's native form.
+#![allow(unsafe_code, reason = "makes slices of verified raw memory and calls variants that the processor has")]
+
+use super::operand::{Checked, OPERANDS, Operands};
+use super::plan::{self, Slot, Source, Walk};
+use crate::backend::threads;
+use crate::memory::{Block, Pool};
+use crate::strided::{self, Side};
+use cotangent_hal::native::{In, Level, Out, Tile, TileFn};
+use cotangent_hal::{Access, Arg, DType, Kernel, Result, Role, Scalar};
+use rayon::prelude::*;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::slice;
+use std::sync::Arc;
+
+/// Elements below which a launch stays on its thread, and the least that a task gets beyond.
+const PARALLEL: usize = 1 << 15;
+const TASK: usize = 1 << 14;
+/// Rows are summed in blocks of at least this many elements, at most this many blocks, whatever the threads.
+const BLOCK: usize = 1 << 14;
+const BLOCKS: usize = 64;
+
+/// What all threads of a launch share.
+struct Run<'a> {
+    walk: Walk,
+    slots: [Slot; OPERANDS],
+    ins: usize,
+    count: usize,
+    body: TileFn,
+    scalars: &'a [Scalar],
+    pool: &'a Arc<Pool>,
+}
+
+// SAFETY: the pointers in `slots` come from blocks that the launch has borrowed, for writing where they are outputs.
+// Threads take disjoint units, and outputs do not repeat elements, so that no element is written by two of them, nor
+// written by one and read by another: an input shares elements with an output only index by index, and each block of
+// rows has partial sums of its own.
+unsafe impl Sync for Run<'_> {}
+
+/// See [`Backend::launch`](cotangent_hal::Backend::launch).
+pub(crate) fn launch(
+    pool: &Arc<Pool>,
+    level: Level,
+    kernel: &'static Kernel,
+    shape: &[usize],
+    args: &[Arg<'_>],
+) -> Result<()> {
+    let operands = Operands::check(kernel, shape, args)?;
+    let (walk, slots) = plan::plan(kernel, shape, &operands);
+    let count = kernel.operands.len();
+    let ins = kernel.operands.iter().take_while(|o| o.role == Role::In).count();
+    let body = kernel.native.fns[level as usize];
+    let mut run = Run { walk, slots, ins, count, body, scalars: operands.scalars(), pool };
+    let _copies = run.bind_whole(&operands)?;
+    let columns = run.slots[..count].iter().filter(|s| s.access == Access::PerColumn).count();
+    if columns > 0 {
+        run.with_partials(&operands, columns)?;
+    } else {
+        run.all_units()?;
+    }
+    run.return_whole(&operands);
+    Ok(())
+}
+
+impl Run<'_> {
+    /// Runs all units, on several threads where it pays.
+    fn all_units(&self) -> Result<()> {
+        let (units, total) = (self.walk.units, self.walk.total);
+        let threads = if total < PARALLEL || self.walk.ordered || units < 2 { 1 } else { threads() };
+        if threads == 1 {
+            return self.units(0..units, std::ptr::null_mut(), 0);
+        }
+        let tasks = (total / TASK).min(4 * threads).min(units).max(1);
+        (0..tasks)
+            .into_par_iter()
+            .try_for_each(|i| self.units(i * units / tasks..(i + 1) * units / tasks, std::ptr::null_mut(), 0))
+    }
+
+    /// Runs all units in blocks, each with its own sums, and adds these in the order of the blocks.
+    fn with_partials(&self, operands: &Operands<'_>, columns: usize) -> Result<()> {
+        let (units, total) = (self.walk.units, self.walk.total);
+        let width = self.walk.dims[self.walk.rank - 1];
+        // Sums of 8 bytes serve all dtypes.
+        let pitch = width.next_multiple_of(8);
+        let blocks = (total / BLOCK).min(units / 4).clamp(1, BLOCKS);
+        let blocks = if self.walk.ordered { 1 } else { blocks };
+        let memory = self.pool.take(blocks.saturating_mul(columns * 8).saturating_mul(pitch))?;
+        let sums = Shared(memory.ptr());
+        let block = |i: usize| {
+            let sums = &sums;
+            let own = sums.0.wrapping_add(i * columns * pitch * 8);
+            // SAFETY: the memory holds `blocks` times `columns * pitch` sums of 8 bytes, this block's from `own` on.
+            unsafe { own.write_bytes(0, columns * pitch * 8) };
+            self.units(i * units / blocks..(i + 1) * units / blocks, own, pitch)
+        };
+        if blocks > 1 && total >= PARALLEL && threads() > 1 {
+            (0..blocks).into_par_iter().try_for_each(block)?;
+        } else {
+            (0..blocks).try_for_each(block)?;
+        }
+        let outs =
+            self.slots[..self.count].iter().zip(operands.tensors()).filter(|(s, _)| s.access == Access::PerColumn);
+        for (i, (slot, tensor)) in outs.enumerate() {
+            let first = sums.0.wrapping_add(i * pitch * 8);
+            let stride = tensor.view.strides[0];
+            // SAFETY: the sums are written, zeros at least; the output's `width` elements are verified, and the
+            // launch's alone.
+            unsafe {
+                match slot.dtype {
+                    DType::F32 => add::<f32>(first, blocks, columns * pitch * 8, slot.ptr, width, stride, |a, b| a + b),
+                    DType::I64 | DType::Bool => {
+                        add::<i64>(first, blocks, columns * pitch * 8, slot.ptr, width, stride, i64::wrapping_add);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs a range of units, with `sums` as the memory of this range's sums over rows, `pitch` elements each.
+    fn units(&self, range: Range<usize>, sums: *mut u8, pitch: usize) -> Result<()> {
+        let walk = &self.walk;
+        let scratch = if walk.scratch > 0 { Some(self.pool.take(walk.scratch)?) } else { None };
+        let scratch = scratch.as_ref().map_or(std::ptr::null_mut(), Block::ptr);
+        let mut at = [0; 8];
+        let mut rest = range.start;
+        for axis in (0..=walk.split).rev() {
+            if walk.steps[axis] > 0 {
+                (at[axis], rest) = (rest % walk.steps[axis], rest / walk.steps[axis]);
+            }
+        }
+        // Where each operand's scratch was filled from.
+        let mut filled = [(std::ptr::null_mut::<u8>(), 0usize, 0usize); OPERANDS];
+        for _ in range {
+            self.unit(&at, scratch, sums, pitch, &mut filled);
+            for axis in (0..=walk.split).rev() {
+                at[axis] += 1;
+                if at[axis] < walk.steps[axis] {
+                    break;
+                }
+                at[axis] = 0;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs one unit: gathers, calls the body on each row of the panel, scatters.
+    #[inline(always)]
+    fn unit(
+        &self,
+        at: &[usize; 8],
+        scratch: *mut u8,
+        sums: *mut u8,
+        pitch: usize,
+        filled: &mut [(*mut u8, usize, usize); OPERANDS],
+    ) {
+        let walk = &self.walk;
+        let mut index = *at;
+        index[walk.split] *= walk.span;
+        let span = walk.span.min(walk.dims[walk.split] - index[walk.split]);
+        let (panel, rows) = match walk.panel {
+            Some((axis, count)) => {
+                index[axis] *= count;
+                (axis, count.min(walk.dims[axis] - index[axis]))
+            }
+            None => (0, 1),
+        };
+        let len = span * walk.inner;
+        let position: usize = (0..=walk.split).map(|a| index[a] * walk.weights[a]).sum();
+        let mut starts = [std::ptr::null_mut::<u8>(); OPERANDS];
+        for (i, slot) in self.slots[..self.count].iter().enumerate() {
+            let offset: isize = (0..=walk.split).map(|a| index[a] as isize * slot.strides[a]).sum();
+            starts[i] = slot.ptr.wrapping_offset(offset * slot.dtype.size() as isize);
+            if let Source::Scratch { offset, pitch, keep } = slot.source
+                && slot.role != Role::Out
+            {
+                let key = (starts[i], rows, len);
+                if !keep || filled[i] != key {
+                    let dst = scratch.wrapping_add(offset);
+                    // SAFETY: the tile's elements are within the verified view, the scratch is this thread's.
+                    unsafe { self.exchange(slot, starts[i], dst, pitch, rows, panel, span, true) };
+                    filled[i] = key;
+                }
+            }
+        }
+        for row in 0..rows {
+            let mut ins = [const { MaybeUninit::<In<'_>>::uninit() }; OPERANDS];
+            let mut outs = [const { MaybeUninit::<Out<'_>>::uninit() }; OPERANDS];
+            for (i, slot) in self.slots[..self.count].iter().enumerate() {
+                let own = if slot.access == Access::PerRow { 1 } else { len };
+                let step = row as isize * if walk.panel.is_some() { slot.strides[panel] } else { 0 };
+                let size = slot.dtype.size();
+                let (ptr, n) = match slot.source {
+                    Source::Place => (starts[i].wrapping_offset(step * size as isize), own),
+                    Source::Scratch { offset, pitch, .. } => (scratch.wrapping_add(offset + row * pitch * size), own),
+                    Source::Fixed(n) => (slot.ptr, n),
+                    Source::Partial(n) => (sums.wrapping_add(n * pitch * 8), len),
+                };
+                // SAFETY: `n` initialised elements from `ptr` on: those of the tile in a verified view, or scratch or
+                // sums of this thread. Outputs are this launch's alone and inputs that share their elements are read
+                // from scratch, so that no two slices overlap. Truth values are 0 or 1: inputs come through scratch
+                // or are checked, outputs are cleared.
+                unsafe {
+                    if i < self.ins {
+                        ins[i].write(input(slot.dtype, ptr, n));
+                    } else {
+                        outs[i - self.ins].write(output(slot.dtype, slot.role, ptr, n));
+                    }
+                }
+            }
+            let at = position + if walk.panel.is_some() { row * walk.weights[panel] } else { 0 };
+            // SAFETY: the first `ins` and `count - ins` entries are written, and the level is one that the processor
+            // has.
+            unsafe {
+                let ins = slice::from_raw_parts(ins.as_ptr().cast::<In<'_>>(), self.ins);
+                let outs = slice::from_raw_parts_mut(outs.as_mut_ptr().cast::<Out<'_>>(), self.count - self.ins);
+                (self.body)(&mut Tile { at, len, ins, outs, scalars: self.scalars });
+            }
+        }
+        for (i, slot) in self.slots[self.ins..self.count].iter().enumerate() {
+            if let Source::Scratch { offset, pitch, .. } = slot.source {
+                let src = scratch.wrapping_add(offset);
+                // SAFETY: the tile's elements are within the verified view, which this launch alone writes.
+                unsafe { self.exchange(slot, starts[self.ins + i], src, pitch, rows, panel, span, false) };
+            }
+        }
+    }
+
+    /// Copies a unit's elements between a tensor and scratch, into scratch where `gather`.
+    ///
+    /// # Safety
+    /// The unit's elements from `tensor` on lie in memory that the launch may read, or write where not `gather`;
+    /// `scratch` has room for `rows` of them, `pitch` elements apart.
+    #[expect(clippy::too_many_arguments, reason = "a unit's place and extent, known to one caller")]
+    unsafe fn exchange(
+        &self,
+        slot: &Slot,
+        tensor: *mut u8,
+        scratch: *mut u8,
+        pitch: usize,
+        rows: usize,
+        panel: usize,
+        span: usize,
+        gather: bool,
+    ) {
+        let walk = &self.walk;
+        let mut extents = [1; strided::AXES];
+        let mut strides = [0; strided::AXES];
+        extents[0] = rows;
+        strides[0] = if walk.panel.is_some() { slot.strides[panel] } else { 0 };
+        let mut axes = 1;
+        if slot.access == Access::Each {
+            for axis in walk.split..walk.rank {
+                extents[axes] = if axis == walk.split { span } else { walk.dims[axis] };
+                strides[axes] = slot.strides[axis];
+                axes += 1;
+            }
+        }
+        let mut dense = strided::row_major(&extents[..axes]);
+        dense[0] = pitch as isize;
+        let tensor = Side { ptr: tensor, strides: &strides[..axes] };
+        let scratch = Side { ptr: scratch, strides: &dense[..axes] };
+        let (dst, src) = if gather { (scratch, tensor) } else { (tensor, scratch) };
+        // SAFETY: the caller's promise.
+        unsafe { strided::copy(slot.dtype, &extents[..axes], dst, src) };
+    }
+
+    /// Gives whole operands a contiguous slice: their own memory, or a copy, returned to keep it alive.
+    fn bind_whole(&mut self, operands: &Operands<'_>) -> Result<Vec<Block>> {
+        let mut copies = Vec::new();
+        for (slot, tensor) in self.slots[..self.count].iter_mut().zip(operands.tensors()) {
+            if slot.access != Access::Whole {
+                continue;
+            }
+            let n = if tensor.range.is_some() { tensor.view.len() } else { 0 };
+            slot.source = Source::Fixed(n);
+            if !in_place(tensor) {
+                let copy = self.pool.take(n * slot.dtype.size())?;
+                let place = std::mem::replace(&mut slot.ptr, copy.ptr());
+                copies.push(copy);
+                if slot.role != Role::Out {
+                    // SAFETY: the view's elements are verified, and the copy has room for them.
+                    unsafe { between(tensor, slot.ptr, place, true) };
+                }
+            }
+            if slot.role == Role::Out {
+                // SAFETY: the slice is the output's own `n` elements, or their copy.
+                unsafe { slot.ptr.write_bytes(0, n * slot.dtype.size()) };
+            }
+        }
+        Ok(copies)
+    }
+
+    /// Writes whole outputs that were copies back to their places.
+    fn return_whole(&self, operands: &Operands<'_>) {
+        for (slot, tensor) in self.slots[..self.count].iter().zip(operands.tensors()) {
+            if slot.access == Access::Whole && slot.role != Role::In && !in_place(tensor) && tensor.range.is_some() {
+                let place = tensor.block.ptr().wrapping_add(tensor.view.offset * slot.dtype.size());
+                // SAFETY: the view's elements are verified, and this launch alone writes them.
+                unsafe { between(tensor, slot.ptr, place, false) };
+            }
+        }
+    }
+}
+
+/// Whether a whole operand is seen in its own memory.
+fn in_place(tensor: &Checked<'_>) -> bool {
+    tensor.range.is_none() || tensor.view.is_contiguous() && tensor.view.dtype != DType::Bool
+}
+
+/// Copies a whole operand from its place to a contiguous copy, or back.
+///
+/// # Safety
+/// `place` is the view's first element in its block, `copy` has room for all of its elements.
+unsafe fn between(tensor: &Checked<'_>, copy: *mut u8, place: *mut u8, out_of_place: bool) {
+    let shape = tensor.view.shape;
+    if tensor.range.is_none() {
+        return;
+    }
+    let dense = strided::row_major(shape);
+    let copy = Side { ptr: copy, strides: &dense[..shape.len()] };
+    let place = Side { ptr: place, strides: tensor.view.strides };
+    let (dst, src) = if out_of_place { (copy, place) } else { (place, copy) };
+    // SAFETY: the caller's promise.
+    unsafe { strided::copy(tensor.view.dtype, shape, dst, src) };
+}
+
+/// A pointer that threads share, each for a part of its own.
+struct Shared(*mut u8);
+
+// SAFETY: each block of rows uses a part of the memory that no other uses.
+unsafe impl Sync for Shared {}
+
+/// # Safety
+/// `n` initialised elements of `dtype`, truth values 0 or 1, that nobody writes while the slice lives.
+unsafe fn input<'a>(dtype: DType, ptr: *mut u8, n: usize) -> In<'a> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match dtype {
+            DType::F32 => In::F32(slice::from_raw_parts(ptr.cast(), n)),
+            DType::I64 => In::I64(slice::from_raw_parts(ptr.cast(), n)),
+            DType::Bool => In::Bool(slice::from_raw_parts(ptr.cast(), n)),
+        }
+    }
+}
+
+/// # Safety
+/// `n` initialised elements of `dtype` that nobody else uses while the slice lives.
+unsafe fn output<'a>(dtype: DType, role: Role, ptr: *mut u8, n: usize) -> Out<'a> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match dtype {
+            DType::F32 => Out::F32(slice::from_raw_parts_mut(ptr.cast(), n)),
+            DType::I64 => Out::I64(slice::from_raw_parts_mut(ptr.cast(), n)),
+            DType::Bool => {
+                let bytes = slice::from_raw_parts_mut(ptr, n);
+                match role {
+                    Role::Out => bytes.fill(0),
+                    Role::In | Role::InOut => bytes.iter_mut().for_each(|b| *b = u8::from(*b != 0)),
+                }
+                Out::Bool(slice::from_raw_parts_mut(ptr.cast(), n))
+            }
+        }
+    }
+}
+
+/// Adds the `blocks` partial sums, `pitch` bytes apart, in order, to an output of `n` elements.
+///
+/// # Safety
+/// The sums are initialised and aligned; the output's elements lie in memory that nobody else uses.
+unsafe fn add<T: Copy>(
+    first: *mut u8,
+    blocks: usize,
+    pitch: usize,
+    out: *mut u8,
+    n: usize,
+    stride: isize,
+    plus: impl Fn(T, T) -> T,
+) {
+    // SAFETY: the caller's promise; the first block's sums serve as the total.
+    unsafe {
+        let total = slice::from_raw_parts_mut(first.cast::<T>(), n);
+        for block in 1..blocks {
+            let part = slice::from_raw_parts(first.add(block * pitch).cast::<T>(), n);
+            for (t, &p) in total.iter_mut().zip(part) {
+                *t = plus(*t, p);
+            }
+        }
+        for (j, &t) in total.iter().enumerate() {
+            out.cast::<T>().offset(j as isize * stride).write(t);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Rust code for an impl or a function: the user's methods first, then their companions, then the shape proofs.
+
+mod companion;
+mod extras;
+mod forward;
+mod proofs;
+mod reverse;
+
+use super::ast::{Function, Impl};
+use super::ir::Body;
+use super::lower::Context;
+use crate::hygiene;
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use std::collections::BTreeMap;
+
+/// A whole impl; differentiable methods come with their lowered bodies.
+pub(super) fn impl_(imp: &Impl, bodies: &[Option<Body>], context: &Context<'_>) -> TokenStream {
+    let (mut methods, mut companions, mut proofs) = (vec![], vec![], vec![]);
+    for (function, body) in imp.functions.iter().zip(bodies) {
+        match body {
+            Some(body) => {
+                methods.push(companion::plain(function, body, context));
+                companions.push(companion::vjp(function, body, context));
+                companions.push(extras::all(function, context));
+                proofs.push(proofs::all(function, body, context));
+            }
+            None => methods.push(companion::as_written(function, context)),
+        }
+        if function.method {
+            companions.push(proofs::signature_method(function, context));
+        }
+    }
+    let (item, others) = (&imp.item, &imp.others);
+    let (generics, self_ty) = (&item.generics, &item.self_ty);
+    let (attrs, clause) = (&item.attrs, &generics.where_clause);
+    let layers =
+        imp.functions.iter().zip(bodies).filter_map(|(f, b)| b.as_ref().and_then(|_| extras::layer(f, context)));
+    quote! {
+        #(#attrs)*
+        impl #generics #self_ty #clause { #(#others)* #(#methods)* }
+        #[allow(non_snake_case, unused, clippy::all)]
+        impl #generics #self_ty #clause { #(#companions)* }
+        #(#layers)*
+        #(#proofs)*
+    }
+}
+
+/// A free function.
+pub(super) fn free(function: &Function, body: &Body, context: &Context<'_>) -> TokenStream {
+    let plain = companion::plain(function, body, context);
+    let vjp = companion::vjp(function, body, context);
+    let (extras, proofs) = (extras::all(function, context), proofs::all(function, body, context));
+    let (vis, name, cfgs) = (&function.vis, &function.sig.ident, &function.cfgs);
+    let signature = proofs::signature_impl(function, context);
+    quote! {
+        #plain
+        #[doc(hidden)]
+        #[allow(non_camel_case_types)]
+        #(#cfgs)*
+        #vis enum #name {}
+        #signature
+        #(#cfgs)*
+        #[allow(non_snake_case, unused, clippy::all)]
+        impl #name { #vjp }
+        #extras
+        #proofs
+    }
+}
+
+/// The generic parameters that a companion's result may mention, as `use<..>`.
+fn captures(function: &Function, context: &Context<'_>) -> TokenStream {
+    let outer = context.generics.into_iter().flat_map(|g| g.params.iter());
+    let names = outer.chain(&function.sig.generics.params).filter_map(|p| match p {
+        syn::GenericParam::Type(t) => Some(&t.ident),
+        syn::GenericParam::Const(c) => Some(&c.ident),
+        syn::GenericParam::Lifetime(_) => None,
+    });
+    quote!(use<#(#names),*>)
+}
+
+/// A call of `fail` whose span runs from the first to the last token of `at`. No identifier bears that span, so that an
+/// editor's hover and go-to-definition stay with the user's own token.
+pub(super) fn fail_at(at: &impl ToTokens, message: &TokenStream) -> TokenStream {
+    let tokens: Vec<TokenTree> = at.to_token_stream().into_iter().collect();
+    let span = |t: Option<&TokenTree>| t.map_or_else(Span::call_site, TokenTree::span);
+    let group = |tokens: TokenStream, span: Span| {
+        let mut group = Group::new(Delimiter::Parenthesis, tokens);
+        group.set_span(span);
+        group
+    };
+    let callee = group(quote!(fail), span(tokens.first()));
+    let argument = group(message.clone(), span(tokens.last()));
+    quote!(#callee #argument)
+}
+
+/// Tokens as a user reads them: `self.fc1`, not `self . fc1`.
+pub(super) fn said(tokens: &TokenStream) -> String {
+    tokens
+        .to_string()
+        .replace(" . ", ".")
+        .replace(" :: ", "::")
+        .replace("& ", "&")
+        .replace(" [", "[")
+        .replace("[ ", "[")
+}
+
+/// All identifiers in some tokens.
+pub(super) fn idents(tokens: TokenStream, into: &mut BTreeMap<String, Ident>) {
+    for token in tokens {
+        match token {
+            TokenTree::Ident(ident) => {
+                into.entry(ident.to_string()).or_insert(ident);
+            }
+            TokenTree::Group(group) => idents(group.stream(), into),
+            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+        }
+    }
+}
+
+/// The model's dims and the names of a function's annotations.
+pub(super) fn scope(context: &Context<'_>, names: &[Ident]) -> TokenStream {
+    let names: Vec<String> = names.iter().map(Ident::to_string).collect();
+    let model = match context.self_ty {
+        Some(ty) if !context.generic => quote!(<#ty as ::cotangent::__private::Model>::DIMS),
+        _ => quote!(&[]),
+    };
+    quote!(::cotangent::__private::shape::Scope { model: #model, local: &[#(#names),*] })
+}
+
+/// The method with a method's declared shapes, in the caller's spelling of the name.
+pub(super) fn sig_name(method: &Ident) -> Ident {
+    hygiene::sig(method)
+}

@@ -1,0 +1,189 @@
+//! A differentiable body: user statements in order, with every active call named.
+//!
+//! The body stays in the user's variables (shadowing and assignment mean what they mean in Rust); beside them each
+//! active result has a [`Value`], the name of its cotangent. Nothing nests: an argument is a variable, a temporary or
+//! plain code. Loops, branches and blocks hold a [`Region`] each, whose pullback is a closure of its own.
+
+use proc_macro2::{Ident, TokenStream};
+
+/// A float tensor, or a tuple or list of them, assigned once: it names a cotangent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Value(pub(crate) u32);
+
+/// A variable of the user, or a temporary: what holds a value at run time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Var(pub(crate) u32);
+
+/// A whole function.
+pub(crate) struct Body {
+    pub(crate) region: Region,
+    /// The value of each parameter that is active, in the order of the parameters.
+    pub(crate) params: Vec<Option<Value>>,
+    /// Names of all variables, by [`Var`].
+    pub(crate) vars: Vec<Ident>,
+    pub(crate) proofs: Proofs,
+    /// Dims that the body names: `let name = param.size(axis);`
+    pub(crate) dims: Vec<(Ident, Ident, i64)>,
+}
+
+/// A sequence of statements with a result.
+#[derive(Default)]
+pub(crate) struct Region {
+    pub(crate) stmts: Vec<Stmt>,
+    pub(crate) result: Option<Operand>,
+}
+
+/// What stands where a value is used.
+#[derive(Clone)]
+pub(crate) enum Operand {
+    /// An active value; `last` says that the variable is not used again, so that it can be moved.
+    Active { value: Value, var: Var, last: bool },
+    /// Code without a derivative, and the variables that it mentions.
+    Plain(Plain),
+}
+
+/// Code that is emitted as it is.
+#[derive(Clone, Default)]
+pub(crate) struct Plain {
+    pub(crate) tokens: TokenStream,
+    pub(crate) uses: Vec<Var>,
+}
+
+/// One statement.
+pub(crate) enum Stmt {
+    /// Code without a derivative.
+    Plain(Plain),
+    /// `let var = call;`
+    Call(Call),
+    /// `let var = operand;` or `var = operand;`: another holder of the same value.
+    Move { var: Var, declare: Declare, from: Operand },
+    /// `let (a, b) = from;` with one part an entry: a variable and, where active, its value.
+    Unpack { from: Operand, parts: Vec<(Option<Var>, Option<Value>)> },
+    /// `let var = (a, b);` or a list.
+    Pack { var: Var, value: Value, parts: Vec<Operand>, list: bool },
+    /// `list.push(item);`
+    Push { list: Var, before: Value, after: Value, item: Operand },
+    /// `let var = list.pop().unwrap();`
+    Pop { list: Var, before: Value, after: Value, var: Var, value: Value, rest: TokenStream },
+    /// `let var = list[index];` with the index in a local of its own.
+    Element { list: Var, of: Value, index: Plain, var: Var, value: Value },
+    /// `for pat in iter { body }`.
+    For(For),
+    /// `if`, `match` or a block.
+    Branch(Branch),
+}
+
+/// How a variable comes to hold something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Declare {
+    Let,
+    LetMut,
+    Assign,
+}
+
+/// A call that has a companion.
+pub(crate) struct Call {
+    pub(crate) callee: Callee,
+    pub(crate) args: Vec<Operand>,
+    pub(crate) var: Var,
+    pub(crate) declare: Declare,
+    pub(crate) value: Value,
+}
+
+/// What is called.
+pub(crate) enum Callee {
+    /// A method of a tensor; `args[0]` is the receiver.
+    Operation { name: Ident },
+    /// `+ - * /`: the name of the trait's method; `args` are both sides.
+    Operator { token: TokenStream, name: &'static str, trait_: &'static str },
+    /// A method of a layer, or of the model itself.
+    Layer { place: Place, name: Ident },
+    /// A free function with a companion `path::vjp`.
+    Function { path: syn::Path },
+    /// An associated function of a type: `Tensor::cat(..)`, companion `Tensor::cat__vjp`.
+    Associated { path: syn::Path },
+    /// A bare field: a parameter, state or configuration.
+    Read { place: Place },
+}
+
+/// A path that starts at `self`: it reads a model and, in the same steps, its gradient.
+#[derive(Clone)]
+pub(crate) struct Place {
+    /// Code that evaluates to the place, without a leading `&`.
+    pub(crate) code: TokenStream,
+    /// Whether `code` is a reference already.
+    pub(crate) reference: bool,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) uses: Vec<Var>,
+}
+
+/// One step of a place.
+#[derive(Clone)]
+pub(crate) enum Step {
+    Field(Ident),
+    /// An element, with the local that holds its position.
+    Index(Ident),
+    /// The inside of an `Option`.
+    Some,
+    /// The layer in a variant of a model enum: its path and its name.
+    Variant(syn::Path, Ident),
+}
+
+/// A loop over a range or a list of layers.
+pub(crate) struct For {
+    /// `pat in iter`, with label and attributes.
+    pub(crate) pat: TokenStream,
+    pub(crate) iter: Plain,
+    pub(crate) body: Region,
+    pub(crate) carried: Vec<Carried>,
+}
+
+/// A variable that a loop reassigns.
+pub(crate) struct Carried {
+    pub(crate) var: Var,
+    /// Before the loop, at the start and at the end of the body, and after the loop.
+    pub(crate) before: Value,
+    pub(crate) start: Value,
+    pub(crate) end: Value,
+    pub(crate) after: Value,
+}
+
+/// Alternatives, exactly one of which runs.
+pub(crate) struct Branch {
+    pub(crate) form: Form,
+    pub(crate) arms: Vec<Arm>,
+    /// What leaves the branch: reassigned variables, then the result.
+    pub(crate) phis: Vec<Phi>,
+    /// The variable that receives the result.
+    pub(crate) result: Option<(Var, Declare)>,
+}
+
+/// The Rust form of a branch.
+pub(crate) enum Form {
+    If,
+    Match(Plain),
+    Block,
+}
+
+/// One alternative.
+pub(crate) struct Arm {
+    /// `if` or `else if` condition, `match` pattern; empty for `else` and blocks.
+    pub(crate) head: Plain,
+    pub(crate) region: Region,
+}
+
+/// A value that depends on the alternative taken.
+pub(crate) struct Phi {
+    /// After the branch.
+    pub(crate) out: Value,
+    /// At the end of each arm; `None` where the arm's value has no derivative.
+    pub(crate) arms: Vec<Option<Value>>,
+}
+
+/// What the shape engine is asked to prove, in order: constants that later ones name.
+#[derive(Default)]
+pub(crate) struct Proofs {
+    pub(crate) items: Vec<TokenStream>,
+    /// Names that annotations mention, in order of appearance; the model's own dims may be among them.
+    pub(crate) names: Vec<Ident>,
+}

@@ -1,0 +1,368 @@
+//! Expressions: every active call becomes a statement of its own.
+
+use super::plain::{arithmetic, is_self, list_elements, operation_names};
+use super::{Binding, Lower, Lowered};
+use crate::hygiene;
+use crate::model::body::check;
+use crate::model::body::ir::{Call, Callee, Declare, Operand, Plain, Stmt, Var};
+use cotangent_ir::{Argument, Op, op};
+use proc_macro2::Ident;
+use quote::quote;
+use syn::{Expr, ExprMethodCall};
+
+impl Lower<'_, '_> {
+    /// Lowers an expression; the result is plain where it carries no derivative.
+    pub(super) fn expr(&mut self, expr: &Expr) -> Lowered {
+        if !self.active(expr) && !self.is_place(expr) {
+            let tensor = self.gives_tensor(expr);
+            let shape = if tensor { self.plain_shape(expr) } else { None };
+            return Lowered::Plain(self.plain(expr), tensor, shape);
+        }
+        match expr {
+            Expr::Path(p) => match p.path.get_ident().and_then(|i| self.find(&i.to_string()).cloned()) {
+                Some(Binding::Active(var)) => match self.current(var) {
+                    Some(value) => Lowered::Active(value, var),
+                    None => self.fail(expr),
+                },
+                Some(Binding::Place(place)) => Lowered::Place(place),
+                _ => self.fail(expr),
+            },
+            Expr::Field(_) if self.is_place(expr) => match self.place(expr) {
+                Some(place) => Lowered::Place(place),
+                None => self.fail(expr),
+            },
+            Expr::Index(i) => match self.list_var(&i.expr) {
+                Some(list) => self.element(list, &i.index),
+                None => match self.place(expr) {
+                    Some(place) => Lowered::Place(place),
+                    None => self.fail(expr),
+                },
+            },
+            Expr::Paren(p) => self.expr(&p.expr),
+            Expr::Group(g) => self.expr(&g.expr),
+            Expr::Reference(r) => self.expr(&r.expr),
+            Expr::MethodCall(m) => self.method(m),
+            Expr::Call(c) => self.free_call(c),
+            Expr::Binary(b) => self.binary(b),
+            Expr::Unary(u) => match u.op {
+                syn::UnOp::Neg(token) => {
+                    let name = Ident::new("neg", syn::spanned::Spanned::span(&token));
+                    let receiver = self.value_of(&u.expr);
+                    self.operation(op("neg", true), name, vec![receiver], &[])
+                }
+                syn::UnOp::Deref(_) => self.expr(&u.expr),
+                _ => self.fail(expr),
+            },
+            Expr::Tuple(t) => self.pack(t.elems.iter(), false),
+            Expr::Array(a) => self.pack(a.elems.iter(), true),
+            Expr::Macro(m) => match list_elements(&m.mac) {
+                Some(elements) => self.pack(elements.iter(), true),
+                None => {
+                    check::macro_value(m, self.diags);
+                    self.nothing()
+                }
+            },
+            Expr::If(_) | Expr::Match(_) | Expr::Block(_) => match self.branch(expr, true, None) {
+                Some(lowered) => lowered,
+                None => self.nothing(),
+            },
+            _ => self.fail(expr),
+        }
+    }
+
+    fn fail(&mut self, expr: &Expr) -> Lowered {
+        check::unsupported(expr, self.diags);
+        self.nothing()
+    }
+
+    pub(super) fn nothing(&mut self) -> Lowered {
+        Lowered::Plain(Plain { tokens: quote!(()), uses: vec![] }, false, None)
+    }
+
+    /// An expression as an operand.
+    pub(super) fn value_of(&mut self, expr: &Expr) -> Operand {
+        let lowered = self.expr(expr);
+        self.operand(lowered)
+    }
+
+    /// Emits a call and gives its result.
+    pub(super) fn call(&mut self, callee: Callee, args: Vec<Operand>) -> (crate::model::body::ir::Value, Var) {
+        let value = self.value();
+        let var = self.temp(Some(value));
+        self.emit(Stmt::Call(Call { callee, args, var, declare: Declare::Let, value }));
+        (value, var)
+    }
+
+    fn binary(&mut self, b: &syn::ExprBinary) -> Lowered {
+        let Some((trait_, name)) = arithmetic(&b.op) else {
+            check::unsupported(b, self.diags);
+            return self.nothing();
+        };
+        let (left, right) = (self.shaped(&b.left), self.shaped(&b.right));
+        let token = &b.op;
+        let shapes = vec![left.1, right.1];
+        let callee = Callee::Operator { token: quote!(#token), name, trait_ };
+        let (value, var) = self.call(callee, vec![left.0, right.0]);
+        self.rule_shape(value, "broadcast", token, name, shapes, &[]);
+        Lowered::Active(value, var)
+    }
+
+    fn method(&mut self, m: &ExprMethodCall) -> Lowered {
+        let name = m.method.to_string();
+        let operation = op(&name, true);
+        if name == "clone" && m.args.is_empty() {
+            return self.expr(&m.receiver);
+        }
+        if self.is_place(&m.receiver) && (operation.is_none() || is_self(&m.receiver)) {
+            return self.layer_call(m);
+        }
+        if !self.active(&m.receiver) && !self.is_place(&m.receiver) {
+            if is_self(&m.receiver) && self.context.plain_methods.contains(&name) {
+                check::cut_by_no_grad(&m.method, self.diags);
+            } else {
+                check::unsupported(m, self.diags);
+            }
+            return self.nothing();
+        }
+        if (name == "unwrap" || name == "expect")
+            && let Expr::MethodCall(pop) = &*m.receiver
+            && pop.method == "pop"
+            && let Some(list) = self.list_var(&pop.receiver)
+        {
+            let (method, args) = (&m.method, &m.args);
+            return self.pop(list, quote!(.#method(#args)));
+        }
+        let Some(operation) = operation else {
+            check::unknown_operation(&m.method, &operation_names(), self.diags);
+            return self.nothing();
+        };
+        let receiver = self.shaped(&m.receiver);
+        let mut operands = vec![receiver.0];
+        let mut shapes = vec![receiver.1];
+        self.arguments(operation, m.args.iter(), &mut operands, &mut shapes);
+        let plain: Vec<&Expr> = m.args.iter().collect();
+        let (value, var) = self.call(Callee::Operation { name: m.method.clone() }, operands);
+        self.rule_shape(value, operation.rule, &m.method, operation.name, shapes, &plain);
+        Lowered::Active(value, var)
+    }
+
+    /// The arguments of an operation, in the form that its table row says.
+    fn arguments<'e>(
+        &mut self,
+        operation: &Op,
+        args: impl Iterator<Item = &'e Expr>,
+        operands: &mut Vec<Operand>,
+        shapes: &mut Vec<proc_macro2::TokenStream>,
+    ) {
+        for (at, arg) in args.enumerate() {
+            match operation.arguments.get(at) {
+                Some(Argument::Operand) => {
+                    let (operand, shape) = self.shaped(arg);
+                    operands.push(operand);
+                    shapes.push(shape);
+                }
+                Some(Argument::Value | Argument::Context) | None => {
+                    if self.gives_tensor(arg)
+                        && let Some(shape) = self.plain_shape(arg)
+                    {
+                        shapes.push(quote!(#shape));
+                    }
+                    operands.push(Operand::Plain(self.plain(arg)));
+                }
+            }
+        }
+    }
+
+    /// An operation on operands that are lowered already.
+    fn operation(&mut self, operation: Option<&Op>, name: Ident, operands: Vec<Operand>, plain: &[&Expr]) -> Lowered {
+        let shapes = operands.iter().map(|o| self.operand_shape(o)).collect();
+        let (value, var) = self.call(Callee::Operation { name: name.clone() }, operands);
+        if let Some(operation) = operation {
+            self.rule_shape(value, operation.rule, &name, operation.name, shapes, plain);
+        }
+        Lowered::Active(value, var)
+    }
+
+    fn layer_call(&mut self, m: &ExprMethodCall) -> Lowered {
+        let Some(place) = self.place(&m.receiver) else {
+            check::unsupported(&m.receiver, self.diags);
+            return self.nothing();
+        };
+        let (mut args, mut shapes) = (vec![], vec![]);
+        for arg in &m.args {
+            let (operand, shape) = self.shaped(arg);
+            args.push(operand);
+            shapes.push(shape);
+        }
+        let (value, var) = self.call(Callee::Layer { place: place.clone(), name: m.method.clone() }, args);
+        let receiver = &m.receiver;
+        let said = crate::model::body::emit::said(&quote!(#receiver));
+        self.layer_shape(value, &place, &m.method, m.args.first(), &said, shapes);
+        Lowered::Active(value, var)
+    }
+
+    fn free_call(&mut self, c: &syn::ExprCall) -> Lowered {
+        let Expr::Path(path) = &*c.func else {
+            check::unsupported(&c.func, self.diags);
+            return self.nothing();
+        };
+        let name = path.path.get_ident().map(|i| i.to_string());
+        let known = name.as_deref().and_then(|n| op(n, false));
+        let is_type = path.path.segments.len() > 1
+            && path
+                .path
+                .segments
+                .iter()
+                .rev()
+                .nth(1)
+                .is_some_and(|s| s.ident.to_string().starts_with(char::is_uppercase));
+        let (mut args, mut shapes) = (vec![], vec![]);
+        match known {
+            Some(operation) if operation.rule == "cat" || operation.rule == "stack" => {
+                for (at, arg) in c.args.iter().enumerate() {
+                    if at == 0 {
+                        let (operand, elements) = self.list_operand(arg);
+                        args.push(operand);
+                        shapes = elements;
+                    } else {
+                        args.push(Operand::Plain(self.plain(arg)));
+                    }
+                }
+            }
+            Some(operation) => self.arguments(operation, c.args.iter(), &mut args, &mut shapes),
+            None => {
+                for arg in &c.args {
+                    let (operand, shape) = self.shaped(arg);
+                    args.push(operand);
+                    shapes.push(shape);
+                }
+            }
+        }
+        let plain: Vec<&Expr> = c.args.iter().collect();
+        let callee = match is_type {
+            true => Callee::Associated { path: path.path.clone() },
+            false => Callee::Function { path: path.path.clone() },
+        };
+        let (value, var) = self.call(callee, args);
+        match known {
+            Some(operation) if !shapes.is_empty() => {
+                self.rule_shape(value, operation.rule, &path.path, operation.name, shapes, &plain)
+            }
+            None if !is_type => self.function_shape(value, &path.path, c.args.first(), shapes),
+            _ => {}
+        }
+        Lowered::Active(value, var)
+    }
+
+    /// The first argument of `cat` and `stack`, and the shapes of its elements where it is written out.
+    fn list_operand(&mut self, arg: &Expr) -> (Operand, Vec<proc_macro2::TokenStream>) {
+        let elements: Option<Vec<Expr>> = match arg {
+            Expr::Array(a) => Some(a.elems.iter().cloned().collect()),
+            Expr::Macro(m) => list_elements(&m.mac),
+            Expr::Reference(r) => return self.list_operand(&r.expr),
+            _ => None,
+        };
+        let Some(elements) = elements else { return (self.value_of(arg), vec![]) };
+        let (parts, shapes): (Vec<_>, Vec<_>) = elements.iter().map(|e| self.shaped(e)).unzip();
+        let (value, var) = self.pack_operands(parts, true);
+        (Operand::Active { value, var, last: false }, shapes)
+    }
+
+    fn pack<'e>(&mut self, elements: impl Iterator<Item = &'e Expr>, list: bool) -> Lowered {
+        let (parts, shapes): (Vec<_>, Vec<_>) = elements.map(|e| self.shaped(e)).unzip();
+        let (value, var) = self.pack_operands(parts, list);
+        if !list {
+            self.tuple_shape(value, shapes);
+        }
+        Lowered::Active(value, var)
+    }
+
+    fn pack_operands(&mut self, parts: Vec<Operand>, list: bool) -> (crate::model::body::ir::Value, Var) {
+        let value = self.value();
+        let var = self.temp(Some(value));
+        self.emit(Stmt::Pack { var, value, parts, list });
+        (value, var)
+    }
+
+    /// The variable behind a name, if it is a list that holds active values.
+    pub(super) fn list_var(&self, expr: &Expr) -> Option<Var> {
+        match expr {
+            Expr::Path(p) => match self.find(&p.path.get_ident()?.to_string()) {
+                Some(Binding::Active(var)) => Some(*var),
+                _ => None,
+            },
+            Expr::Paren(p) => self.list_var(&p.expr),
+            _ => None,
+        }
+    }
+
+    pub(super) fn push(&mut self, call: &ExprMethodCall) {
+        let (Some(list), Some(item)) = (self.list_var(&call.receiver), call.args.first()) else {
+            check::unsupported(call, self.diags);
+            return;
+        };
+        let lowered = self.expr(item);
+        let item = self.operand(lowered);
+        if let Operand::Plain(plain) = &item
+            && self.info(list).tentative
+        {
+            let (receiver, tokens) = (&call.receiver, &plain.tokens);
+            self.emit(Stmt::Plain(Plain { tokens: quote!(#receiver.push(#tokens);), uses: plain.uses.clone() }));
+            if let Expr::Path(p) = &*call.receiver
+                && let Some(ident) = p.path.get_ident()
+            {
+                self.rebind(&ident.to_string(), Binding::Plain);
+            }
+            return;
+        }
+        self.info(list).tentative = false;
+        let Some(before) = self.current(list) else { return };
+        let after = self.value();
+        self.info(list).value = Some(after);
+        self.emit(Stmt::Push { list, before, after, item });
+    }
+
+    fn pop(&mut self, list: Var, rest: proc_macro2::TokenStream) -> Lowered {
+        let Some(before) = self.current(list) else { return self.nothing() };
+        let (after, value) = (self.value(), self.value());
+        self.info(list).value = Some(after);
+        let var = self.temp(Some(value));
+        self.emit(Stmt::Pop { list, before, after, var, value, rest });
+        Lowered::Active(value, var)
+    }
+
+    pub(super) fn element(&mut self, list: Var, index: &Expr) -> Lowered {
+        if self.active(index) {
+            check::active_condition(index, self.diags);
+            return self.nothing();
+        }
+        let index = self.plain(index);
+        self.element_at(list, index)
+    }
+
+    /// `list[index]`.
+    pub(super) fn element_at(&mut self, list: Var, index: Plain) -> Lowered {
+        let Some(of) = self.current(list) else { return self.nothing() };
+        let value = self.value();
+        let var = self.temp(Some(value));
+        self.emit(Stmt::Element { list, of, index, var, value });
+        Lowered::Active(value, var)
+    }
+
+    fn rebind(&mut self, name: &str, binding: Binding) {
+        if let Some(scope) = self.scopes.iter_mut().rev().find(|s| s.contains_key(name)) {
+            scope.insert(name.to_string(), binding);
+        }
+    }
+
+    /// Code for a dim of the model by name, or `None` where the name is bound or not in SCREAMING case.
+    pub(super) fn dim_value(&self, ident: &Ident) -> Option<proc_macro2::TokenStream> {
+        let text = ident.to_string();
+        let screaming = text.starts_with(|c: char| c.is_ascii_uppercase())
+            && text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+        if !screaming || self.find(&text).is_some() {
+            return None;
+        }
+        hygiene::dim(self.context.self_ty?, ident)
+    }
+}

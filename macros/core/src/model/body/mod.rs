@@ -1,0 +1,81 @@
+//! `#[model]` on an inherent impl or a free function: the derivative of its bodies.
+
+mod ast;
+mod check;
+mod emit;
+mod grad;
+mod ir;
+mod live;
+mod lower;
+mod parse;
+
+use crate::diags::Diags;
+use crate::{dump, fallback};
+use lower::Context;
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use std::collections::BTreeSet;
+use syn::{ItemFn, ItemImpl};
+
+/// Expands `#[model] impl X { .. }`.
+pub(crate) fn expand_impl(args: TokenStream, item: ItemImpl) -> TokenStream {
+    let original = item.to_token_stream();
+    let name = emit::said(&item.self_ty.to_token_stream());
+    match try_impl(args, item) {
+        Ok(tokens) => {
+            let watch = dump::dump(&name, &tokens);
+            quote!(#tokens #watch)
+        }
+        Err(errors) => fallback::with_errors(&original, errors),
+    }
+}
+
+/// Expands `#[model] fn f(..)`.
+pub(crate) fn expand_fn(args: TokenStream, item: ItemFn) -> TokenStream {
+    let (original, name) = (item.to_token_stream(), item.sig.ident.to_string());
+    match try_fn(args, item) {
+        Ok(tokens) => {
+            let watch = dump::dump(&name, &tokens);
+            quote!(#tokens #watch)
+        }
+        Err(errors) => fallback::with_errors(&original, errors),
+    }
+}
+
+fn try_impl(args: TokenStream, item: ItemImpl) -> Result<TokenStream, TokenStream> {
+    let mut diags = Diags::default();
+    check::arguments(&args, &mut diags);
+    let ast = parse::impl_(item, &mut diags);
+    let plain_methods: BTreeSet<String> =
+        ast.functions.iter().filter(|f| !f.differentiable).map(|f| f.sig.ident.to_string()).collect();
+    let generics = &ast.item.generics;
+    let context = Context {
+        self_ty: Some(&ast.item.self_ty),
+        generic: generics.params.iter().any(|p| !matches!(p, syn::GenericParam::Lifetime(_))),
+        generics: Some(generics),
+        plain_methods: &plain_methods,
+    };
+    let mut bodies = vec![];
+    for function in &ast.functions {
+        bodies.push(function.differentiable.then(|| {
+            let mut body = lower::function(function, &context, &mut diags);
+            live::mark(&mut body);
+            body
+        }));
+    }
+    diags.gate()?;
+    Ok(emit::impl_(&ast, &bodies, &context))
+}
+
+fn try_fn(args: TokenStream, item: ItemFn) -> Result<TokenStream, TokenStream> {
+    let mut diags = Diags::default();
+    check::arguments(&args, &mut diags);
+    let function = parse::free(item, &mut diags);
+    diags.gate()?;
+    let plain_methods = BTreeSet::new();
+    let context = Context { self_ty: None, generic: false, generics: None, plain_methods: &plain_methods };
+    let mut body = lower::function(&function, &context, &mut diags);
+    live::mark(&mut body);
+    diags.gate()?;
+    Ok(emit::free(&function, &body, &context))
+}

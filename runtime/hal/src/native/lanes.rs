@@ -1,0 +1,163 @@
+//! Reductions for kernel bodies, in 64 lanes and a fixed tree.
+//!
+//! A plain `iter().sum()` is never vectorised, since that would reorder the additions. Here element `i` is folded into
+//! lane `i % 64`, and the lanes are folded in halves: an order that depends on the length alone, so that AVX2 and
+//! AVX-512 give the same bits.
+
+use super::math::fma;
+
+/// The number of partial results.
+pub const LANES: usize = 64;
+
+/// Folds `x` into lanes that start at `start`, each by `step(lane, element)`, and the lanes by `join`.
+#[inline(always)]
+pub fn fold1(x: &[f32], start: f32, step: impl Fn(f32, f32) -> f32, join: impl Fn(f32, f32) -> f32) -> f32 {
+    let mut lanes = [start; LANES];
+    let (chunks, rest) = x.as_chunks::<LANES>();
+    for x in chunks {
+        for l in 0..LANES {
+            lanes[l] = step(lanes[l], x[l]);
+        }
+    }
+    if rest.is_empty() {
+        return tree(lanes, join);
+    }
+    // Indexing by a run-time length keeps an array in memory, hence not the one of the loop above.
+    let mut ends = lanes;
+    for (end, &x) in ends.iter_mut().zip(rest) {
+        *end = step(*end, x);
+    }
+    tree(ends, join)
+}
+
+/// Folds two slices of one length into lanes by `step(lane, x, y)`, and the lanes by `join`.
+#[inline(always)]
+pub fn fold2(
+    x: &[f32],
+    y: &[f32],
+    start: f32,
+    step: impl Fn(f32, f32, f32) -> f32,
+    join: impl Fn(f32, f32) -> f32,
+) -> f32 {
+    let y = &y[..x.len()];
+    let mut lanes = [start; LANES];
+    let (chunks, rest) = x.as_chunks::<LANES>();
+    let (y_chunks, y_rest) = y.as_chunks::<LANES>();
+    for (x, y) in chunks.iter().zip(y_chunks) {
+        for l in 0..LANES {
+            lanes[l] = step(lanes[l], x[l], y[l]);
+        }
+    }
+    if rest.is_empty() {
+        return tree(lanes, join);
+    }
+    let mut ends = lanes;
+    for (end, (&x, &y)) in ends.iter_mut().zip(rest.iter().zip(y_rest)) {
+        *end = step(*end, x, y);
+    }
+    tree(ends, join)
+}
+
+/// Folds three slices of one length into lanes by `step(lane, x, y, z)`, and the lanes by `join`.
+#[inline(always)]
+pub fn fold3(
+    x: &[f32],
+    y: &[f32],
+    z: &[f32],
+    start: f32,
+    step: impl Fn(f32, f32, f32, f32) -> f32,
+    join: impl Fn(f32, f32) -> f32,
+) -> f32 {
+    let (y, z) = (&y[..x.len()], &z[..x.len()]);
+    let mut lanes = [start; LANES];
+    let (chunks, rest) = x.as_chunks::<LANES>();
+    let (y_chunks, y_rest) = y.as_chunks::<LANES>();
+    let (z_chunks, z_rest) = z.as_chunks::<LANES>();
+    for ((x, y), z) in chunks.iter().zip(y_chunks).zip(z_chunks) {
+        for l in 0..LANES {
+            lanes[l] = step(lanes[l], x[l], y[l], z[l]);
+        }
+    }
+    if rest.is_empty() {
+        return tree(lanes, join);
+    }
+    let mut ends = lanes;
+    for (end, ((&x, &y), &z)) in ends.iter_mut().zip(rest.iter().zip(y_rest).zip(z_rest)) {
+        *end = step(*end, x, y, z);
+    }
+    tree(ends, join)
+}
+
+/// The sum, 0 where empty.
+#[inline(always)]
+pub fn sum(x: &[f32]) -> f32 {
+    fold1(x, 0.0, |s, x| s + x, |a, b| a + b)
+}
+
+/// The sum of `f(x)`.
+#[inline(always)]
+pub fn sum1(x: &[f32], f: impl Fn(f32) -> f32) -> f32 {
+    fold1(x, 0.0, |s, x| s + f(x), |a, b| a + b)
+}
+
+/// The sum of `f(x, y)` over two slices of one length.
+#[inline(always)]
+pub fn sum2(x: &[f32], y: &[f32], f: impl Fn(f32, f32) -> f32) -> f32 {
+    fold2(x, y, 0.0, |s, x, y| s + f(x, y), |a, b| a + b)
+}
+
+/// The sum of `f(x, y, z)` over three slices of one length.
+#[inline(always)]
+pub fn sum3(x: &[f32], y: &[f32], z: &[f32], f: impl Fn(f32, f32, f32) -> f32) -> f32 {
+    fold3(x, y, z, 0.0, |s, x, y, z| s + f(x, y, z), |a, b| a + b)
+}
+
+/// The sum of `x y` over two slices of one length.
+#[inline(always)]
+pub fn dot<const FMA: bool>(x: &[f32], y: &[f32]) -> f32 {
+    fold2(x, y, 0.0, |s, x, y| fma::<FMA>(x, y, s), |a, b| a + b)
+}
+
+/// The largest number, `-inf` where there is none; NaN is skipped.
+///
+/// For a value that is only subtracted before an `exp`, where NaN comes back by itself.
+#[inline(always)]
+pub fn max(x: &[f32]) -> f32 {
+    fold1(x, f32::NEG_INFINITY, larger, larger)
+}
+
+/// The largest number, `-inf` where there is none, NaN where one is NaN.
+#[inline(always)]
+pub fn max_or_nan(x: &[f32]) -> f32 {
+    fold1(x, f32::NEG_INFINITY, larger_or_nan, larger_or_nan)
+}
+
+#[inline(always)]
+fn larger(a: f32, b: f32) -> f32 {
+    if b > a { b } else { a }
+}
+
+#[inline(always)]
+fn larger_or_nan(a: f32, b: f32) -> f32 {
+    // Both selects keep `a` where it is NaN.
+    let m = if b > a { b } else { a };
+    if b.is_nan() { b } else { m }
+}
+
+/// Folds the lanes in halves.
+#[inline(always)]
+fn tree(mut lanes: [f32; LANES], join: impl Fn(f32, f32) -> f32) -> f32 {
+    for l in 0..32 {
+        lanes[l] = join(lanes[l], lanes[l + 32]);
+    }
+    for l in 0..16 {
+        lanes[l] = join(lanes[l], lanes[l + 16]);
+    }
+    for l in 0..8 {
+        lanes[l] = join(lanes[l], lanes[l + 8]);
+    }
+    for l in 0..4 {
+        lanes[l] = join(lanes[l], lanes[l + 4]);
+    }
+    join(join(lanes[0], lanes[2]), join(lanes[1], lanes[3]))
+}

@@ -1,0 +1,211 @@
+//! Elementary functions of `f32` for kernel bodies: straight-line, so that the loop around them vectorises.
+//!
+//! No function branches, reads a table or calls libm. `FMA` says whether the variant that is compiled has fused
+//! multiply-add; the two differ in the last bits, within the stated error. Errors are in units in the last place
+//! against the exact value, over all arguments. NaN gives NaN; infinities, zeros and their signs are those of IEEE 754.
+
+/// `a * b + c`, with one rounding where `FMA`.
+#[inline(always)]
+pub fn fma<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
+    if FMA { a.mul_add(b, c) } else { a * b + c }
+}
+
+/// The polynomial with coefficients `c`, highest power first.
+#[inline(always)]
+fn polynomial<const FMA: bool, const N: usize>(x: f32, c: [f32; N]) -> f32 {
+    let mut p = c[0];
+    let mut i = 1;
+    while i < N {
+        p = fma::<FMA>(p, x, c[i]);
+        i += 1;
+    }
+    p
+}
+
+/// 1.5 * 2^23: adding it rounds a small `f32` to the nearest integer, held in the low bits of the sum.
+const ROUND: f32 = 12_582_912.0;
+/// ln 2 in two parts; the high one has few bits, so that its product with an exponent is exact.
+const LN2_HIGH: f32 = 0.693_359_375;
+const LN2_LOW: f32 = -2.121_944_4e-4;
+/// Beyond these `exp` is infinite or below the smallest normal number.
+const EXP_MAX: f32 = 88.722_84;
+const EXP_MIN: f32 = -87.336_544;
+
+/// `e^x`, error below 1.1. Results below the smallest normal number are 0.
+#[inline(always)]
+pub fn exp<const FMA: bool>(x: f32) -> f32 {
+    // The clamps are selects, which let NaN through.
+    let t = if x > EXP_MAX { EXP_MAX } else { x };
+    let t = if t < EXP_MIN { EXP_MIN } else { t };
+    let rounded = fma::<FMA>(t, std::f32::consts::LOG2_E, ROUND);
+    let n = rounded - ROUND;
+    let r = fma::<FMA>(n, -LN2_HIGH, t);
+    let r = fma::<FMA>(n, -LN2_LOW, r);
+    let p = polynomial::<FMA, 6>(
+        r,
+        [1.987_569_1e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 5.000_000_1e-1],
+    );
+    let y = fma::<FMA>(p, r * r, r) + 1.0;
+    // 2^n in two factors: n reaches 128, which no exponent holds.
+    let n = (rounded.to_bits() as i32).wrapping_sub(ROUND.to_bits() as i32);
+    let half = n >> 1;
+    let y = y * power_of_two(half) * power_of_two(n.wrapping_sub(half));
+    let y = if x < EXP_MIN { 0.0 } else { y };
+    if x > EXP_MAX { f32::INFINITY } else { y }
+}
+
+#[inline(always)]
+fn power_of_two(n: i32) -> f32 {
+    f32::from_bits((n.wrapping_add(127) as u32) << 23)
+}
+
+/// The natural logarithm, error below 0.9. `-inf` at 0, NaN below 0.
+#[inline(always)]
+pub fn log<const FMA: bool>(x: f32) -> f32 {
+    let tiny = x < f32::MIN_POSITIVE;
+    let scaled = if tiny { x * 8_388_608.0 } else { x };
+    // The mantissa is taken from [sqrt 1/2, sqrt 2).
+    let bits = scaled.to_bits() as i32;
+    let exponent = bits.wrapping_sub(0x3f35_04f3) >> 23;
+    let r = f32::from_bits(bits.wrapping_sub(exponent << 23) as u32) - 1.0;
+    let e = exponent as f32 - if tiny { 23.0 } else { 0.0 };
+    let square = r * r;
+    let p = polynomial::<FMA, 9>(
+        r,
+        [
+            7.037_683_6e-2,
+            -1.151_461e-1,
+            1.167_699_84e-1,
+            -1.242_014_1e-1,
+            1.424_932_3e-1,
+            -1.666_805_8e-1,
+            2.000_071_4e-1,
+            -2.499_999_4e-1,
+            3.333_333_1e-1,
+        ],
+    );
+    let y = fma::<FMA>(e, LN2_LOW, p * r * square);
+    let y = fma::<FMA>(square, -0.5, y);
+    let y = fma::<FMA>(e, LN2_HIGH, r + y);
+    let y = if x == f32::INFINITY { x } else { y };
+    let y = if x == 0.0 { f32::NEG_INFINITY } else { y };
+    if x >= 0.0 { y } else { f32::NAN }
+}
+
+/// The hyperbolic tangent, error below 1.9.
+#[inline(always)]
+pub fn tanh<const FMA: bool>(x: f32) -> f32 {
+    let t = x.abs();
+    let square = x * x;
+    let large = 1.0 - 2.0 / (exp::<FMA>(2.0 * t) + 1.0);
+    let p = polynomial::<FMA, 4>(square, [1.573_944_1e-2, -5.230_255_8e-2, 1.331_524_7e-1, -3.333_276_8e-1]);
+    let small = fma::<FMA>(p * square, t, t);
+    // Comparing this way round, NaN takes the small branch and stays NaN.
+    (if t >= 0.55 { large } else { small }).copysign(x)
+}
+
+/// The error function, error below 1.2.
+#[inline(always)]
+pub fn erf<const FMA: bool>(x: f32) -> f32 {
+    let t = x.abs();
+    let square = x * x;
+    let low = fma::<FMA>(-1.728_534_7e-5, t, 3.831_971_3e-4);
+    let high = fma::<FMA>(-3.883_964_4e-3, t, 2.425_462_2e-2);
+    let p = fma::<FMA>(low, square, high);
+    let p = fma::<FMA>(p, t, -1.067_778_8e-1);
+    let p = fma::<FMA>(p, t, -6.348_467e-1);
+    let p = fma::<FMA>(p, t, -1.287_175_1e-1);
+    let large = 1.0 - exp::<FMA>(fma::<FMA>(p, t, -t));
+    let large = if t > 4.0 { 1.0 } else { large };
+    let q = polynomial::<FMA, 6>(
+        square,
+        [-5.967_617e-4, 4.991_194_2e-3, -2.676_813_5e-2, 1.128_199_25e-1, -3.761_253_4e-1, 1.283_791_7e-1],
+    );
+    let small = fma::<FMA>(q, t, t);
+    (if t > 0.927_734_4 { large } else { small }).copysign(x)
+}
+
+/// The logistic function `1 / (1 + e^-x)`, error below 2.4. Results below the smallest normal number may be 0.
+#[inline(always)]
+pub fn sigmoid<const FMA: bool>(x: f32) -> f32 {
+    1.0 / (1.0 + exp::<FMA>(-x))
+}
+
+/// `1 / sqrt(x)`, error below 1.5. Infinite at 0, with its sign; NaN below.
+#[inline(always)]
+pub fn rsqrt<const FMA: bool>(x: f32) -> f32 {
+    1.0 / x.sqrt()
+}
+
+/// The sine, error below 1.6 for arguments of any size. NaN at infinities.
+#[inline(always)]
+pub fn sin<const FMA: bool>(x: f32) -> f32 {
+    let (r, quarter) = quarter_turns(x);
+    let y = quarter_wave::<FMA>(r, quarter);
+    // The polynomial loses the sign of -0.
+    if x == 0.0 { x } else { y }
+}
+
+/// The cosine, error below 1.6 for arguments of any size. NaN at infinities.
+#[inline(always)]
+pub fn cos<const FMA: bool>(x: f32) -> f32 {
+    let (r, quarter) = quarter_turns(x);
+    quarter_wave::<FMA>(r, quarter.wrapping_add(1))
+}
+
+/// `sin(r + quarter * pi / 2)` for `|r| <= pi / 4`.
+#[inline(always)]
+fn quarter_wave<const FMA: bool>(r: f32, quarter: u32) -> f32 {
+    let square = r * r;
+    let p = polynomial::<FMA, 4>(square, [2.865_679_6e-6, -1.985_599_2e-4, 8.333_386e-3, -1.666_666_7e-1]);
+    let sine = fma::<FMA>(p, square * r, r);
+    let p = polynomial::<FMA, 4>(square, [2.443_158_5e-5, -1.388_731_6e-3, 4.166_664_6e-2, -0.5]);
+    let cosine = fma::<FMA>(p, square, 1.0);
+    let y = if quarter & 1 == 1 { cosine } else { sine };
+    f32::from_bits(y.to_bits() ^ ((quarter & 2) << 30))
+}
+
+/// `x` as `r + quarter * pi / 2` with `|r|` at most about pi / 4, the quarter modulo 4.
+///
+/// `2 / pi` is cut into pieces of 28 bits, so that their products with the 24 bits of `x` are exact in `f64`. Of each
+/// product whole multiples of 4 are dropped, exactly. Four pieces reach far enough below the binary point; where the
+/// products with the leading pieces are multiples of 4, four later ones are taken.
+#[inline(always)]
+fn quarter_turns(x: f32) -> (f32, u32) {
+    // 1.5 * 2^52 rounds an f64 as `ROUND` does an f32.
+    const ROUND: f64 = 6_755_399_441_055_744.0;
+    const PIECES: [f64; 7] = two_over_pi();
+    let size = x.abs();
+    let (large, huge, vast) = (size >= pow2(53), size >= pow2(81), size >= pow2(109));
+    let piece = |i: usize| {
+        let p = if large { PIECES[i + 1] } else { PIECES[i] };
+        let p = if huge { PIECES[i + 2] } else { p };
+        if vast { PIECES[i + 3] } else { p }
+    };
+    let x = f64::from(x);
+    let modulo_four = |p: f64| p - 4.0 * ((p * 0.25 + ROUND) - ROUND);
+    let sum = modulo_four(x * piece(0)) + modulo_four(x * piece(1));
+    let whole = (sum + ROUND) - ROUND;
+    let rest = (sum - whole) + x * piece(2);
+    let carry = (rest + ROUND) - ROUND;
+    let rest = (rest - carry) + x * piece(3);
+    let quarter = (whole + carry + ROUND).to_bits() as u32;
+    ((rest * std::f64::consts::FRAC_PI_2) as f32, quarter)
+}
+
+const fn pow2(n: u32) -> f32 {
+    f32::from_bits((n + 127) << 23)
+}
+
+/// The first 196 bits of `2 / pi` after the binary point, 28 a piece.
+const fn two_over_pi() -> [f64; 7] {
+    const DIGITS: [u32; 7] = [0xA2F9836, 0xE4E4415, 0x29FC275, 0x7D1F534, 0xDDC0DB6, 0x295993C, 0x439041F];
+    let mut pieces = [0.0; 7];
+    let mut i = 0;
+    while i < 7 {
+        let scale = f64::from_bits((1023 - 28 * (i as u64 + 1)) << 52);
+        pieces[i] = DIGITS[i] as f64 * scale;
+        i += 1;
+    }
+    pieces
+}

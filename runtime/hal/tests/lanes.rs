@@ -1,0 +1,61 @@
+//! `native::lanes` against plain folds, over lengths around multiples of the number of lanes.
+
+use cotangent_hal::native::lanes;
+
+const LENGTHS: [usize; 9] = [0, 1, 3, 63, 64, 65, 127, 200, 1025];
+
+fn values(n: usize, seed: u32) -> Vec<f32> {
+    (0..n as u32).map(|i| (i.wrapping_mul(2_654_435_761).wrapping_add(seed) >> 20) as f32 / 2048.0 - 1.0).collect()
+}
+
+fn close(given: f32, exact: f64) {
+    assert!((f64::from(given) - exact).abs() < 1e-4 * (1.0 + exact.abs()), "{given} instead of {exact}");
+}
+
+#[test]
+fn sums() {
+    for n in LENGTHS {
+        let (x, y, z) = (values(n, 1), values(n, 77), values(n, 1234));
+        let exact = |f: &dyn Fn(f64, f64, f64) -> f64| -> f64 {
+            (0..n).map(|i| f(f64::from(x[i]), f64::from(y[i]), f64::from(z[i]))).sum()
+        };
+        close(lanes::sum(&x), exact(&|x, _, _| x));
+        close(lanes::sum1(&x, |x| x * x), exact(&|x, _, _| x * x));
+        close(lanes::sum2(&x, &y, |x, y| x - y), exact(&|x, y, _| x - y));
+        close(lanes::sum3(&x, &y, &z, |x, y, z| x * y * z), exact(&|x, y, z| x * y * z));
+        close(lanes::dot::<false>(&x, &y), exact(&|x, y, _| x * y));
+        close(lanes::dot::<true>(&x, &y), exact(&|x, y, _| x * y));
+    }
+}
+
+#[test]
+fn an_empty_sum_is_zero_and_an_empty_maximum_is_minus_infinity() {
+    assert_eq!(lanes::sum(&[]), 0.0);
+    assert_eq!(lanes::max(&[]), f32::NEG_INFINITY);
+    assert_eq!(lanes::max_or_nan(&[]), f32::NEG_INFINITY);
+}
+
+#[test]
+fn maxima_and_nan() {
+    for n in LENGTHS.into_iter().filter(|&n| n > 0) {
+        let mut x = values(n, 5);
+        let largest = x.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        assert_eq!(lanes::max(&x), largest);
+        assert_eq!(lanes::max_or_nan(&x), largest);
+        for i in [0, n / 2, n - 1] {
+            let kept = std::mem::replace(&mut x[i], f32::NAN);
+            assert!(lanes::max_or_nan(&x).is_nan(), "NaN at {i} of {n} is lost");
+            let rest = x.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            assert_eq!(lanes::max(&x), rest);
+            x[i] = kept;
+        }
+    }
+}
+
+#[test]
+fn the_order_depends_on_the_length_alone() {
+    let x = values(1000, 3);
+    let by_two = lanes::sum2(&x, &x, |a, _| a);
+    assert_eq!(lanes::sum(&x).to_bits(), by_two.to_bits());
+    assert_eq!(lanes::sum1(&x, |a| a).to_bits(), by_two.to_bits());
+}

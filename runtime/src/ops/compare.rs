@@ -1,0 +1,309 @@
+//! Comparisons, truth values, and choices by truth values.
+
+#![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
+
+use super::elementwise::{binary, broadcasting, run, unary, unary_to};
+use super::fold::sum_to;
+use super::operand::{IntOperand, Number, Operand, Slot, Value};
+use crate::diff::{Pullback, Want, pull};
+use crate::raise::raise;
+use crate::tensor::{Bool, Dims, Float, Int, Raw, Tensor};
+use cotangent_hal::{DType, Error, Kernel, Scalar};
+
+/// Declares a comparison: kernels of two tensors, and of a tensor and a number, for floats and integers.
+macro_rules! comparisons {
+    ($($(#[$doc:meta])* $name:ident $text:literal $op:tt;)*) => {
+        $(mod $name {
+            cotangent_hal::kernel! {
+                pub(super) static FLOATS = Pointwise $text (a: Each F32, b: Each F32) -> (y: Each Bool) |tile| {
+                    for i in 0..tile.1 {
+                        y[i] = a[i] $op b[i];
+                    }
+                }
+            }
+            cotangent_hal::kernel! {
+                pub(super) static FLOAT = Pointwise $text (a: Each F32; n) -> (y: Each Bool) |tile| {
+                    let n = n.f32();
+                    for i in 0..tile.1 {
+                        y[i] = a[i] $op n;
+                    }
+                }
+            }
+            cotangent_hal::kernel! {
+                pub(super) static INTS = Pointwise $text (a: Each I64, b: Each I64) -> (y: Each Bool) |tile| {
+                    for i in 0..tile.1 {
+                        y[i] = a[i] $op b[i];
+                    }
+                }
+            }
+            cotangent_hal::kernel! {
+                pub(super) static INT = Pointwise $text (a: Each I64; n) -> (y: Each Bool) |tile| {
+                    let n = n.i64();
+                    for i in 0..tile.1 {
+                        y[i] = a[i] $op n;
+                    }
+                }
+            }
+        })*
+        impl Tensor {
+            $(
+                $(#[$doc])*
+                ///
+                /// `other` is a tensor, whose shape broadcasts, or a number. A comparison with NaN is false, `ne` true.
+                #[track_caller]
+                pub fn $name<R: Operand>(self, other: R) -> Tensor<Bool> {
+                    match other.operand() {
+                        Value::Tensor(other) => compare(&$name::FLOATS, &self.raw, &other.raw),
+                        Value::Number(n) => compare_number(&$name::FLOAT, &self.raw, n),
+                    }
+                }
+            )*
+        }
+        impl Tensor<Int> {
+            $(
+                $(#[$doc])*
+                ///
+                /// `other` is a tensor of integers, whose shape broadcasts, or an integer.
+                #[track_caller]
+                pub fn $name<R: IntOperand>(self, other: R) -> Tensor<Bool> {
+                    match other.operand() {
+                        Value::Tensor(other) => compare(&$name::INTS, &self.raw, &other.raw),
+                        Value::Number(n) => compare_number(&$name::INT, &self.raw, n),
+                    }
+                }
+            )*
+        }
+    };
+}
+
+comparisons! {
+    /// Where both are equal.
+    eq "eq" ==;
+    /// Where both differ.
+    ne "ne" !=;
+    /// Where `self` is smaller.
+    lt "lt" <;
+    /// Where `self` is smaller or both are equal.
+    le "le" <=;
+    /// Where `self` is larger.
+    gt "gt" >;
+    /// Where `self` is larger or both are equal.
+    ge "ge" >=;
+}
+
+#[track_caller]
+fn compare(kernel: &'static Kernel, a: &Raw, b: &Raw) -> Tensor<Bool> {
+    Tensor::from_raw(broadcasting(kernel, &[a, b], DType::Bool, &[]))
+}
+
+#[track_caller]
+fn compare_number(kernel: &'static Kernel, a: &Raw, n: Scalar) -> Tensor<Bool> {
+    Tensor::from_raw(unary_to(kernel, a, DType::Bool, &[n]))
+}
+
+cotangent_hal::kernel! {
+    static AND = Pointwise "logical_and" (a: Each Bool, b: Each Bool) -> (y: Each Bool) |tile| {
+        for i in 0..tile.1 {
+            y[i] = a[i] & b[i];
+        }
+    }
+}
+
+cotangent_hal::kernel! {
+    static OR = Pointwise "logical_or" (a: Each Bool, b: Each Bool) -> (y: Each Bool) |tile| {
+        for i in 0..tile.1 {
+            y[i] = a[i] | b[i];
+        }
+    }
+}
+
+cotangent_hal::kernel! {
+    static NOT = Pointwise "logical_not" (x: Each Bool) -> (y: Each Bool) |tile| {
+        for i in 0..tile.1 {
+            y[i] = !x[i];
+        }
+    }
+}
+
+impl Tensor<Bool> {
+    /// Where both are true. Shapes broadcast.
+    #[track_caller]
+    pub fn logical_and(self, other: Tensor<Bool>) -> Tensor<Bool> {
+        Tensor::from_raw(binary(&AND, self.raw, other.raw, &[]))
+    }
+
+    /// Where either is true. Shapes broadcast.
+    #[track_caller]
+    pub fn logical_or(self, other: Tensor<Bool>) -> Tensor<Bool> {
+        Tensor::from_raw(binary(&OR, self.raw, other.raw, &[]))
+    }
+
+    /// Where `self` is false.
+    #[track_caller]
+    pub fn logical_not(self) -> Tensor<Bool> {
+        Tensor::from_raw(unary(&NOT, self.raw, &[]))
+    }
+}
+
+impl std::ops::BitAnd for Tensor<Bool> {
+    type Output = Tensor<Bool>;
+    #[track_caller]
+    fn bitand(self, other: Tensor<Bool>) -> Tensor<Bool> {
+        self.logical_and(other)
+    }
+}
+
+impl std::ops::BitOr for Tensor<Bool> {
+    type Output = Tensor<Bool>;
+    #[track_caller]
+    fn bitor(self, other: Tensor<Bool>) -> Tensor<Bool> {
+        self.logical_or(other)
+    }
+}
+
+impl std::ops::Not for Tensor<Bool> {
+    type Output = Tensor<Bool>;
+    #[track_caller]
+    fn not(self) -> Tensor<Bool> {
+        self.logical_not()
+    }
+}
+
+cotangent_hal::kernel! {
+    static SELECT = Pointwise "select" (c: Each Bool, a: Each F32, b: Each F32) -> (y: Each F32) |tile| {
+        for i in 0..tile.1 {
+            y[i] = if c[i] { a[i] } else { b[i] };
+        }
+    }
+}
+
+cotangent_hal::kernel! {
+    static MASKED_FILL = Pointwise "masked_fill" (x: Each F32, m: Each Bool; value) -> (y: Each F32) |tile| {
+        let value = value.f32();
+        for i in 0..tile.1 {
+            y[i] = if m[i] { value } else { x[i] };
+        }
+    }
+}
+
+cotangent_hal::kernel! {
+    static KEEP = Pointwise "select" (x: Each F32, m: Each Bool; value) -> (y: Each F32) |tile| {
+        for i in 0..tile.1 {
+            y[i] = if m[i] { x[i] } else { 0.0 };
+        }
+    }
+}
+
+/// `a` where `c` is true, `b` elsewhere. Each of `a` and `b` is a tensor or a number; all shapes broadcast. Cotangents
+/// go to the side that was chosen alone, so that a NaN on the other side does no harm.
+#[track_caller]
+pub fn select<A: Operand, B: Operand>(c: Tensor<Bool>, a: A, b: B) -> Tensor {
+    choose(&c.raw, a.operand(), b.operand())
+}
+
+/// The companion of the function [`select`].
+#[doc(hidden)]
+#[allow(non_camel_case_types, reason = "companions of functions bear the function's name")]
+#[derive(Debug)]
+pub enum select {}
+
+impl select {
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn vjp<A: Operand, B: Operand>(
+        c: Tensor<Bool>,
+        a: A,
+        b: B,
+        want: Want,
+    ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = ((), A::Ct, B::Ct)> + use<A, B>) {
+        let (y, saved) = select_vjp(c, a.operand(), b.operand(), want);
+        let pullback = move |ct, (): &mut ()| {
+            let (a, b) = saved.pull(ct);
+            ((), A::Ct::slot(a), B::Ct::slot(b))
+        };
+        (y, pull(pullback))
+    }
+}
+
+#[track_caller]
+fn choose(c: &Raw, a: Value<Float>, b: Value<Float>) -> Tensor {
+    let side = |v: Value<Float>| match v {
+        Value::Tensor(x) => x.raw,
+        Value::Number(n) => Raw::full(&c.device, DType::F32, &[], n),
+    };
+    Tensor::from_raw(broadcasting(&SELECT, &[c, &side(a), &side(b)], DType::F32, &[]))
+}
+
+/// What a selection keeps: the condition, and the shapes of the sides that want a cotangent.
+struct Choice {
+    c: Option<Raw>,
+    a: Option<Dims>,
+    b: Option<Dims>,
+}
+
+#[track_caller]
+fn select_vjp(c: Tensor<Bool>, a: Value<Float>, b: Value<Float>, want: Want) -> (Tensor, Choice) {
+    let shape = |v: &Value<Float>, bit: usize| match v {
+        Value::Tensor(x) if want.has(bit) => Some(x.raw.shape),
+        Value::Tensor(_) | Value::Number(_) => None,
+    };
+    let (sa, sb) = (shape(&a, 2), shape(&b, 3));
+    let y = choose(&c.raw, a, b);
+    let kept = (sa.is_some() || sb.is_some()).then_some(c.raw);
+    (y, Choice { c: kept, a: sa, b: sb })
+}
+
+impl Choice {
+    fn pull(self, ct: Option<Tensor>) -> (Option<Tensor>, Option<Tensor>) {
+        let (Some(ct), Some(c)) = (ct, self.c) else { return (None, None) };
+        let part = |kernel, shape: Option<Dims>| {
+            shape.map(|shape| Tensor::from_raw(sum_to(masked(kernel, ct.raw.clone(), &c, Scalar::Float(0.0)), &shape)))
+        };
+        (part(&KEEP, self.a), part(&MASKED_FILL, self.b))
+    }
+}
+
+/// A kernel of a tensor and a mask that broadcasts to it, in place where nothing else holds the tensor.
+#[track_caller]
+fn masked(kernel: &'static Kernel, x: Raw, mask: &Raw, value: Scalar) -> Raw {
+    x.same_device(kernel.name, mask);
+    let mask = mask.expand_to(kernel.name, &x.shape);
+    let out = Raw::output(&x.device, x.dtype, &x.shape, &[&x]);
+    run(kernel, &x.shape, &[&x, &mask], &out, &[value]);
+    out
+}
+
+impl Tensor {
+    /// `value` where `mask` is true, `self` elsewhere. The mask's shape broadcasts to that of `self`; raises
+    /// `Error::Shape` where it does not.
+    #[track_caller]
+    pub fn masked_fill(self, mask: Tensor<Bool>, value: impl Number) -> Tensor {
+        masked_fill(self, &mask, value.number())
+    }
+
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn masked_fill__vjp<N: Number>(
+        self,
+        mask: Tensor<Bool>,
+        value: N,
+        want: Want,
+    ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, (), ())> + use<N>) {
+        let y = masked_fill(self, &mask, value.number());
+        let mask = want.has(0).then_some(mask.raw);
+        (y, pull(move |ct, (): &mut ()| (masked_fill_backward(ct, mask), (), ())))
+    }
+}
+
+#[track_caller]
+fn masked_fill(x: Tensor, mask: &Tensor<Bool>, value: Scalar) -> Tensor {
+    if mask.rank() > x.rank() {
+        let message = format!("the mask {:?} does not broadcast to the tensor {:?}", mask.shape(), x.shape());
+        raise(Error::Shape { op: "masked_fill".into(), message });
+    }
+    Tensor::from_raw(masked(&MASKED_FILL, x.raw, &mask.raw, value))
+}
+
+fn masked_fill_backward(ct: Option<Tensor>, mask: Option<Raw>) -> Option<Tensor> {
+    Some(Tensor::from_raw(masked(&MASKED_FILL, ct?.raw, &mask?, Scalar::Float(0.0))))
+}

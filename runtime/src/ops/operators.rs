@@ -1,0 +1,252 @@
+//! The operators `+ - * /` and unary `-`, and the traits by which model bodies differentiate them.
+
+#![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
+
+use super::arith::{
+    BinaryPullback, IntOp, Op, apply, apply_int, apply_int_left, apply_left, apply_left_vjp, apply_vjp, negate,
+    negate_int,
+};
+use super::operand::{IntOperand, Number, Operand};
+use crate::diff::{Diff, Pullback, Want};
+use crate::tensor::{Int, Tensor};
+use std::ops;
+
+/// The pullback of an operation without a derivative.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Inert;
+
+impl Pullback<()> for Inert {
+    type Ct = ();
+    type In = ((), ());
+    fn pull(self, (): (), (): &mut ()) -> ((), ()) {
+        ((), ())
+    }
+}
+
+/// One operator: `std::ops` for all operands, and the trait of its companion.
+///
+/// A number on the left is `f64` or `i32` alone: a second float type there would leave the type of `2.0 * x` open
+/// until the end of inference, so that `(2.0 * x).relu()` would not compile.
+macro_rules! operator {
+    ($Trait:ident, $method:ident, $Vjp:ident, $vjp:ident, $text:literal) => {
+        impl<R: Operand> ops::$Trait<R> for Tensor {
+            type Output = Tensor;
+            #[track_caller]
+            fn $method(self, rhs: R) -> Tensor {
+                apply(Op::$Trait, self, rhs.operand())
+            }
+        }
+        impl<R: Operand> ops::$Trait<R> for &Tensor {
+            type Output = Tensor;
+            #[track_caller]
+            fn $method(self, rhs: R) -> Tensor {
+                apply(Op::$Trait, self.clone(), rhs.operand())
+            }
+        }
+        impl ops::$Trait<Tensor> for Tensor<Int> {
+            type Output = Tensor;
+            #[track_caller]
+            fn $method(self, rhs: Tensor) -> Tensor {
+                apply(Op::$Trait, self.float(), rhs.operand())
+            }
+        }
+        impl ops::$Trait<f64> for Tensor<Int> {
+            type Output = Tensor;
+            #[track_caller]
+            fn $method(self, rhs: f64) -> Tensor {
+                apply(Op::$Trait, self.float(), rhs.operand())
+            }
+        }
+        operator!(@left $Trait $method f64);
+        operator!(@left $Trait $method i32);
+
+        #[doc = concat!("`", $text, "` in a differentiated body: the result and the pullback to both operands.")]
+        pub trait $Vjp<Rhs> {
+            /// The result.
+            type Output: Diff;
+            /// The left operand's cotangent.
+            type CtLeft;
+            /// The right operand's cotangent.
+            type CtRight;
+            /// The map from the result's cotangent to those of the operands.
+            type Pullback: Pullback<(), Ct = <Self::Output as Diff>::Ct, In = (Self::CtLeft, Self::CtRight)>;
+            /// Bit 0 of `want` stands for the left operand, bit 1 for the right one.
+            fn $vjp(self, rhs: Rhs, want: Want) -> (Self::Output, Self::Pullback);
+        }
+        impl<R: Operand> $Vjp<R> for Tensor {
+            type Output = Tensor;
+            type CtLeft = Option<Tensor>;
+            type CtRight = R::Ct;
+            type Pullback = BinaryPullback<Option<Tensor>, R::Ct>;
+            #[track_caller]
+            fn $vjp(self, rhs: R, want: Want) -> (Tensor, Self::Pullback) {
+                apply_vjp(Op::$Trait, self, rhs.operand(), (want.has(0), want.has(1)))
+            }
+        }
+        impl<R: Operand> $Vjp<R> for &Tensor {
+            type Output = Tensor;
+            type CtLeft = Option<Tensor>;
+            type CtRight = R::Ct;
+            type Pullback = BinaryPullback<Option<Tensor>, R::Ct>;
+            #[track_caller]
+            fn $vjp(self, rhs: R, want: Want) -> (Tensor, Self::Pullback) {
+                apply_vjp(Op::$Trait, self.clone(), rhs.operand(), (want.has(0), want.has(1)))
+            }
+        }
+        impl $Vjp<Tensor> for Tensor<Int> {
+            type Output = Tensor;
+            type CtLeft = ();
+            type CtRight = Option<Tensor>;
+            type Pullback = BinaryPullback<(), Option<Tensor>>;
+            #[track_caller]
+            fn $vjp(self, rhs: Tensor, want: Want) -> (Tensor, Self::Pullback) {
+                apply_vjp(Op::$Trait, self.float(), rhs.operand(), (false, want.has(1)))
+            }
+        }
+        operator!(@numbers $Trait $method $Vjp $vjp f32 f64 i32 i64 usize);
+    };
+    (@left $Trait:ident $method:ident $N:ident) => {
+        impl ops::$Trait<Tensor> for $N {
+            type Output = Tensor;
+            #[track_caller]
+            fn $method(self, rhs: Tensor) -> Tensor {
+                apply_left(Op::$Trait, self.number(), rhs)
+            }
+        }
+        impl ops::$Trait<&Tensor> for $N {
+            type Output = Tensor;
+            #[track_caller]
+            fn $method(self, rhs: &Tensor) -> Tensor {
+                apply_left(Op::$Trait, self.number(), rhs.clone())
+            }
+        }
+    };
+    (@numbers $Trait:ident $method:ident $Vjp:ident $vjp:ident $($N:ident)*) => { $(
+        impl $Vjp<$N> for $N {
+            type Output = $N;
+            type CtLeft = ();
+            type CtRight = ();
+            type Pullback = Inert;
+            fn $vjp(self, rhs: $N, _: Want) -> ($N, Inert) {
+                (ops::$Trait::$method(self, rhs), Inert)
+            }
+        }
+    )* };
+}
+
+operator!(Add, add, AddVjp, add__vjp, "a + b");
+operator!(Sub, sub, SubVjp, sub__vjp, "a - b");
+operator!(Mul, mul, MulVjp, mul__vjp, "a * b");
+operator!(Div, div, DivVjp, div__vjp, "a / b");
+
+/// Companions of a number on the left of a tensor.
+macro_rules! left_vjp {
+    ($($Trait:ident $Vjp:ident $vjp:ident: $($N:ident)*;)*) => { $($(
+        impl $Vjp<Tensor> for $N {
+            type Output = Tensor;
+            type CtLeft = ();
+            type CtRight = Option<Tensor>;
+            type Pullback = BinaryPullback<(), Option<Tensor>>;
+            #[track_caller]
+            fn $vjp(self, rhs: Tensor, want: Want) -> (Tensor, Self::Pullback) {
+                apply_left_vjp(Op::$Trait, self.number(), rhs, want.has(1))
+            }
+        }
+        impl $Vjp<&Tensor> for $N {
+            type Output = Tensor;
+            type CtLeft = ();
+            type CtRight = Option<Tensor>;
+            type Pullback = BinaryPullback<(), Option<Tensor>>;
+            #[track_caller]
+            fn $vjp(self, rhs: &Tensor, want: Want) -> (Tensor, Self::Pullback) {
+                apply_left_vjp(Op::$Trait, self.number(), rhs.clone(), want.has(1))
+            }
+        }
+    )*)* };
+}
+left_vjp! {
+    Add AddVjp add__vjp: f64 i32;
+    Sub SubVjp sub__vjp: f64 i32;
+    Mul MulVjp mul__vjp: f64 i32;
+    Div DivVjp div__vjp: f64 i32;
+}
+
+/// Operators on integer tensors; sums, differences and products wrap.
+macro_rules! int_operator {
+    ($Trait:ident, $method:ident, $Vjp:ident, $vjp:ident) => {
+        impl<R: IntOperand> ops::$Trait<R> for Tensor<Int> {
+            type Output = Tensor<Int>;
+            #[track_caller]
+            fn $method(self, rhs: R) -> Tensor<Int> {
+                apply_int(IntOp::$Trait, self, rhs.operand())
+            }
+        }
+        impl<R: IntOperand> ops::$Trait<R> for &Tensor<Int> {
+            type Output = Tensor<Int>;
+            #[track_caller]
+            fn $method(self, rhs: R) -> Tensor<Int> {
+                apply_int(IntOp::$Trait, self.clone(), rhs.operand())
+            }
+        }
+        impl ops::$Trait<Tensor<Int>> for i32 {
+            type Output = Tensor<Int>;
+            #[track_caller]
+            fn $method(self, rhs: Tensor<Int>) -> Tensor<Int> {
+                apply_int_left(IntOp::$Trait, self.number(), rhs)
+            }
+        }
+        impl ops::$Trait<&Tensor<Int>> for i32 {
+            type Output = Tensor<Int>;
+            #[track_caller]
+            fn $method(self, rhs: &Tensor<Int>) -> Tensor<Int> {
+                apply_int_left(IntOp::$Trait, self.number(), rhs.clone())
+            }
+        }
+        impl<R: IntOperand> $Vjp<R> for Tensor<Int> {
+            type Output = Tensor<Int>;
+            type CtLeft = ();
+            type CtRight = ();
+            type Pullback = Inert;
+            #[track_caller]
+            fn $vjp(self, rhs: R, _: Want) -> (Tensor<Int>, Inert) {
+                (apply_int(IntOp::$Trait, self, rhs.operand()), Inert)
+            }
+        }
+    };
+}
+int_operator!(Add, add, AddVjp, add__vjp);
+int_operator!(Sub, sub, SubVjp, sub__vjp);
+int_operator!(Mul, mul, MulVjp, mul__vjp);
+
+impl ops::Neg for Tensor {
+    type Output = Tensor;
+    #[track_caller]
+    fn neg(self) -> Tensor {
+        negate(self)
+    }
+}
+
+impl ops::Neg for &Tensor {
+    type Output = Tensor;
+    #[track_caller]
+    fn neg(self) -> Tensor {
+        negate(self.clone())
+    }
+}
+
+impl ops::Neg for Tensor<Int> {
+    type Output = Tensor<Int>;
+    #[track_caller]
+    fn neg(self) -> Tensor<Int> {
+        negate_int(self)
+    }
+}
+
+impl ops::Neg for &Tensor<Int> {
+    type Output = Tensor<Int>;
+    #[track_caller]
+    fn neg(self) -> Tensor<Int> {
+        negate_int(self.clone())
+    }
+}

@@ -1,0 +1,177 @@
+//! Checks for tests: tensors that must be close, and cotangents against central differences.
+
+use crate::random::Rng;
+use crate::tensor::{Kind, Tensor};
+
+/// How gradients are compared; see [`check_grad`].
+#[derive(Clone, Copy, Debug)]
+pub struct GradCheck {
+    /// The step of the differences, times `max(1, |x|)` for an element `x`.
+    pub step: f64,
+    /// Accepted error relative to the difference quotient.
+    pub rtol: f64,
+    /// Accepted error relative to the largest difference quotient of the input, or to 1 where that is smaller.
+    pub atol: f64,
+    /// At most so many elements of an input are tried, chosen at random.
+    pub most: usize,
+    /// Chooses the linear functional and the elements.
+    pub seed: u64,
+}
+
+/// A step of 1/64, which balances the rounding of `f32` (about 1e-5) against the error of the fourth-order quotient;
+/// tolerances of 2e-3; 40 elements of each input.
+impl Default for GradCheck {
+    fn default() -> Self {
+        GradCheck { step: 1.0 / 64.0, rtol: 2e-3, atol: 2e-3, most: 40, seed: 0 }
+    }
+}
+
+/// Checks the cotangents of `f` at `inputs`.
+///
+/// The result is multiplied by random coefficients and added up, in `f64`. `vjp` gets the inputs and the coefficients
+/// as the result's cotangent, and returns a cotangent for each input, `None` for zero. Each tried element is compared
+/// with `(8 (L(x+h) - L(x-h)) - (L(x+2h) - L(x-2h))) / 12h`. Keep inputs away from kinks by twice the step.
+///
+/// Inputs may be views of any layout: the moved ones are contiguous, and `f` must give close results for both.
+///
+/// A model is checked by closures that put inputs into a clone of it; see also [`check_loss_grad`].
+///
+/// Panics, naming the input and the element, where one differs.
+#[track_caller]
+pub fn check_grad(
+    f: impl Fn(&[Tensor]) -> Tensor,
+    vjp: impl Fn(&[Tensor], Tensor) -> Vec<Option<Tensor>>,
+    inputs: &[Tensor],
+    options: GradCheck,
+) {
+    let mut rng = Rng::seed(options.seed);
+    let y = f(inputs);
+    let coefficients: Vec<f32> = (0..y.numel()).map(|_| (rng.uniform() * 2.0 - 1.0) as f32).collect();
+    let packed: Vec<Tensor> = inputs.iter().map(|x| Tensor::from_raw(x.raw.clone().contiguous())).collect();
+    assert_close(&y, &f(&packed), 1e-4, 1e-5);
+    let ct = Tensor::from_slice(&coefficients, y.shape(), y.device());
+    let cts = vjp(inputs, ct);
+    let functional = |xs: &[Tensor]| {
+        let y = f(xs).to_vec();
+        y.iter().zip(&coefficients).map(|(&y, &c)| f64::from(y) * f64::from(c)).sum()
+    };
+    compare(&functional, &cts, inputs, &options, &mut rng);
+}
+
+/// Checks the gradients of a loss: `f` gives a scalar and its gradient for each input, `None` for zero.
+///
+/// Serves models whose methods return `(loss, gradients)`; otherwise as [`check_grad`].
+///
+/// Panics, naming the input and the element, where one differs.
+#[track_caller]
+pub fn check_loss_grad(f: impl Fn(&[Tensor]) -> (Tensor, Vec<Option<Tensor>>), inputs: &[Tensor], options: GradCheck) {
+    let cts = f(inputs).1;
+    let functional = |xs: &[Tensor]| f64::from(f(xs).0.item());
+    compare(&functional, &cts, inputs, &options, &mut Rng::seed(options.seed));
+}
+
+#[track_caller]
+fn compare(
+    functional: &dyn Fn(&[Tensor]) -> f64,
+    cts: &[Option<Tensor>],
+    inputs: &[Tensor],
+    options: &GradCheck,
+    rng: &mut Rng,
+) {
+    assert_eq!(cts.len(), inputs.len(), "one cotangent for each input");
+    for (n, (x, ct)) in inputs.iter().zip(cts).enumerate() {
+        let given = match ct {
+            Some(ct) => {
+                assert_eq!(ct.shape(), x.shape(), "the cotangent of input {n} must have the input's shape");
+                ct.to_vec()
+            }
+            None => vec![0.0; x.numel()],
+        };
+        let mut chosen = rng.permutation(x.numel());
+        chosen.truncate(options.most);
+        let quotients: Vec<f64> = chosen.iter().map(|&i| quotient(functional, inputs, n, i, options.step)).collect();
+        let largest = quotients.iter().fold(1.0, |m: f64, q| m.max(q.abs()));
+        for (&i, &want) in chosen.iter().zip(&quotients) {
+            let got = f64::from(given[i]);
+            let accepted = options.atol * largest + options.rtol * want.abs();
+            let fits = (got - want).abs() <= accepted;
+            assert!(
+                fits,
+                "input {n} of shape {:?}, element {:?}: the cotangent is {got}, central differences give {want} (accepted error {accepted:.1e})",
+                x.shape(),
+                place(i, x.shape()),
+            );
+        }
+    }
+}
+
+/// The derivative of `functional` by element `i` of input `n`, by a fourth-order central difference.
+fn quotient(functional: &dyn Fn(&[Tensor]) -> f64, inputs: &[Tensor], n: usize, i: usize, step: f64) -> f64 {
+    let values = inputs[n].to_vec();
+    let h = (step * f64::from(values[i].abs().max(1.0))) as f32;
+    let moved = |by: f32| {
+        let mut values = values.clone();
+        values[i] += by;
+        let mut inputs = inputs.to_vec();
+        inputs[n] = Tensor::from_slice(&values, inputs[n].shape(), inputs[n].device());
+        functional(&inputs)
+    };
+    let (near, far) = (moved(h) - moved(-h), moved(2.0 * h) - moved(-2.0 * h));
+    (8.0 * near - far) / (12.0 * f64::from(h))
+}
+
+/// Panics unless `|a - b| <= atol + rtol |b|` for every element, naming the worst one. NaN equals NaN, and infinities
+/// equal themselves.
+#[track_caller]
+pub fn assert_close(a: &Tensor, b: &Tensor, rtol: f64, atol: f64) {
+    assert_eq!(a.shape(), b.shape(), "the shapes differ");
+    let mut worst: Option<(f64, usize, f64, f64)> = None;
+    let mut count = 0;
+    for (i, (a, b)) in a.to_vec().into_iter().zip(b.to_vec()).enumerate() {
+        let (a, b) = (f64::from(a), f64::from(b));
+        if a == b || (a.is_nan() && b.is_nan()) {
+            continue;
+        }
+        let excess = (a - b).abs() - (atol + rtol * b.abs());
+        if excess <= 0.0 {
+            continue;
+        }
+        count += 1;
+        // A comparison with NaN is false: a NaN on one side alone counts as infinitely far.
+        let excess = if excess.is_nan() { f64::INFINITY } else { excess };
+        if worst.is_none_or(|(most, ..)| excess > most) {
+            worst = Some((excess, i, a, b));
+        }
+    }
+    if let Some((_, i, x, y)) = worst {
+        panic!(
+            "{count} of {} elements of shape {:?} differ, the worst at {:?}: {x} against {y} (difference {:.2e}, rtol {rtol:.0e}, atol {atol:.0e})",
+            a.numel(),
+            a.shape(),
+            place(i, a.shape()),
+            (x - y).abs(),
+        );
+    }
+}
+
+/// Panics unless both tensors have the same shape and elements, of any kind; NaN equals nothing.
+#[track_caller]
+pub fn assert_equal<K: Kind>(a: &Tensor<K>, b: &Tensor<K>)
+where
+    K::Element: PartialEq + std::fmt::Debug,
+{
+    assert_eq!(a.shape(), b.shape(), "the shapes differ");
+    for (i, (x, y)) in a.to_vec().into_iter().zip(b.to_vec()).enumerate() {
+        assert_eq!(x, y, "element {:?} of shape {:?} differs", place(i, a.shape()), a.shape());
+    }
+}
+
+/// The indices of the `i`-th element in row-major order.
+fn place(mut i: usize, shape: &[usize]) -> Vec<usize> {
+    let mut at = vec![0; shape.len()];
+    for (at, &extent) in at.iter_mut().zip(shape).rev() {
+        *at = i % extent;
+        i /= extent;
+    }
+    at
+}

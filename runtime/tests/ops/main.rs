@@ -1,0 +1,12 @@
+//! Every computing operation against a naive reference in `f64`, and its companion against central differences.
+
+mod arith;
+mod compare;
+mod dropout;
+mod embedding;
+mod losses;
+mod matmul;
+mod pointwise;
+mod reduce;
+mod reference;
+mod rows;

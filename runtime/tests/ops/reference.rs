@@ -1,0 +1,122 @@
+//! The naive reference: dense arrays of `f64`, and inputs in all layouts.
+
+use cotangent_runtime::diff::{Pullback, Want};
+use cotangent_runtime::testing::{GradCheck, assert_close, check_grad};
+use cotangent_runtime::{Device, Rng, Tensor};
+
+/// A dense row-major array.
+#[derive(Clone, Debug)]
+pub(crate) struct Array {
+    pub(crate) shape: Vec<usize>,
+    pub(crate) data: Vec<f64>,
+}
+
+impl Array {
+    pub(crate) fn of(x: &Tensor) -> Array {
+        Array { shape: x.shape().to_vec(), data: x.to_vec().into_iter().map(f64::from).collect() }
+    }
+
+    pub(crate) fn from_fn(shape: &[usize], mut f: impl FnMut(&[usize]) -> f64) -> Array {
+        let data = (0..shape.iter().product()).map(|i| f(&index(i, shape))).collect();
+        Array { shape: shape.to_vec(), data }
+    }
+
+    /// The element at an index of a shape that this array broadcasts to.
+    pub(crate) fn at(&self, index: &[usize]) -> f64 {
+        let lead = index.len() - self.shape.len();
+        let flat =
+            self.shape.iter().zip(&index[lead..]).fold(0, |flat, (&n, &i)| flat * n + if n == 1 { 0 } else { i });
+        self.data[flat]
+    }
+
+    pub(crate) fn map(&self, f: impl Fn(f64) -> f64) -> Array {
+        Array { shape: self.shape.clone(), data: self.data.iter().map(|&v| f(v)).collect() }
+    }
+}
+
+/// The index of the `i`-th element in row-major order.
+pub(crate) fn index(mut i: usize, shape: &[usize]) -> Vec<usize> {
+    let mut at = vec![0; shape.len()];
+    for (at, &n) in at.iter_mut().zip(shape).rev() {
+        *at = i % n;
+        i /= n;
+    }
+    at
+}
+
+pub(crate) fn broadcast(a: &[usize], b: &[usize]) -> Vec<usize> {
+    let rank = a.len().max(b.len());
+    let extent = |s: &[usize], i: usize| if i + s.len() < rank { 1 } else { s[i + s.len() - rank] };
+    (0..rank).map(|i| if extent(a, i) == 1 { extent(b, i) } else { extent(a, i) }).collect()
+}
+
+#[track_caller]
+pub(crate) fn close(got: &Tensor, want: &Array, rtol: f64, atol: f64) {
+    let values: Vec<f32> = want.data.iter().map(|&v| v as f32).collect();
+    assert_close(got, &Tensor::from_slice(&values, &want.shape[..], got.device()), rtol, atol);
+}
+
+pub(crate) fn cpu() -> Device {
+    Device::cpu()
+}
+
+/// Rank 0, empty, size-1 and odd shapes, and one of many tiles.
+pub(crate) const SHAPES: &[&[usize]] =
+    &[&[], &[1], &[0], &[7], &[3, 4], &[2, 0, 3], &[1, 9], &[5, 1, 3], &[2, 3, 4], &[33, 129]];
+
+/// Random tensors of one shape: contiguous, transposed, cut out of a larger one, and repeated along an axis of extent
+/// 1 where the shape has one longer than that.
+pub(crate) fn layouts(shape: &[usize], low: f32, high: f32, seed: u64) -> Vec<Tensor> {
+    let (mut rng, device) = (Rng::seed(seed), cpu());
+    let mut out = vec![Tensor::uniform(shape, low, high, &mut rng, &device)];
+    if let [.., a, b] = *shape {
+        let mut turned = shape.to_vec();
+        turned[shape.len() - 2] = b;
+        turned[shape.len() - 1] = a;
+        out.push(Tensor::uniform(turned, low, high, &mut rng, &device).transpose(-1, -2));
+    }
+    if let [.., n] = *shape {
+        let mut larger = shape.to_vec();
+        larger[shape.len() - 1] = n + 3;
+        out.push(Tensor::uniform(larger, low, high, &mut rng, &device).narrow(-1, 2, n));
+        let mut one = shape.to_vec();
+        one[0] = 1;
+        out.push(Tensor::uniform(one, low, high, &mut rng, &device).expand(shape));
+    }
+    out
+}
+
+/// The first layout alone: for operands whose layout is not under test.
+pub(crate) fn random(shape: &[usize], low: f32, high: f32, seed: u64) -> Tensor {
+    Tensor::uniform(shape, low, high, &mut Rng::seed(seed), &cpu())
+}
+
+/// Checks an operation of one float operand: values, gradient, and that nothing is given where nothing is wanted.
+#[track_caller]
+pub(crate) fn check_unary<P>(
+    x: &Tensor,
+    want: &Array,
+    tolerance: f64,
+    f: impl Fn(Tensor) -> Tensor,
+    vjp: impl Fn(Tensor, Want) -> (Tensor, P),
+    first: impl Fn(P, Option<Tensor>) -> Option<Tensor>,
+) {
+    close(&f(x.clone()), want, tolerance, tolerance);
+    let (y, pullback) = vjp(x.clone(), Want::ALL);
+    close(&y, want, tolerance, tolerance);
+    assert!(first(pullback, None).is_none(), "a zero cotangent gives a zero one");
+    let (y, pullback) = vjp(x.clone(), Want::NONE);
+    close(&y, want, tolerance, tolerance);
+    assert!(first(pullback, Some(y.ones_like())).is_none(), "an unwanted cotangent is none");
+    check_grad(
+        |xs| f(xs[0].clone()),
+        |xs, ct| vec![first(vjp(xs[0].clone(), Want::ALL).1, Some(ct))],
+        std::slice::from_ref(x),
+        GradCheck::default(),
+    );
+}
+
+/// `pullback(ct)` of an operation without parameters.
+pub(crate) fn pulled<P: Pullback<()>>(pullback: P, ct: P::Ct) -> P::In {
+    pullback.pull(ct, &mut ())
+}

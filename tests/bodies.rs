@@ -1,0 +1,259 @@
+//! Derived gradients of bodies with every kind of statement, against central differences.
+
+use cotangent::prelude::*;
+use cotangent::testing::{GradCheck, check_loss_grad};
+use cotangent::{Path, Tensor};
+use cotangent_runtime as _;
+
+mod support;
+use support::{device, parameters, with_parameters};
+
+/// Checks `loss` by the parameters and by `x`.
+fn check<M: Model>(
+    model: &M,
+    x: Tensor,
+    loss: impl Fn(&M, Tensor) -> (Tensor, M::Grads, Option<Tensor>),
+) {
+    let mut inputs = parameters(model);
+    inputs.push(x);
+    check_loss_grad(
+        |inputs| {
+            let (x, params) = inputs.split_last().expect("an input");
+            let changed = with_parameters(model, params);
+            let (loss, mut grads, ct) = loss(&changed, x.clone());
+            let mut cts = vec![];
+            grads.visit(&Path::ROOT, &mut |_, ct| cts.push(ct.take()));
+            cts.resize(params.len(), None);
+            cts.push(ct);
+            (loss, cts)
+        },
+        &inputs,
+        GradCheck::default(),
+    );
+}
+
+fn input(shape: [usize; 2]) -> Tensor {
+    Tensor::randn(shape, &mut Rng::seed(9), &device())
+}
+
+#[model(dims(C))]
+struct Block {
+    up: Linear![C => 2*C],
+    down: Linear![2*C => C],
+}
+
+#[model]
+impl Block {
+    fn forward(&self, x: Tensor![B, C]) -> Tensor![B, C] {
+        x + self.down.forward(self.up.forward(x).tanh())
+    }
+}
+
+#[model(dims(C, L))]
+struct Loops {
+    blocks: [Block![C]; L],
+    #[init(normal(0.5))]
+    gate: Param![C],
+    #[config(2)]
+    twice: usize,
+}
+
+#[model]
+impl Loops {
+    fn loss(&self, x: Tensor![B, C]) -> Tensor![] {
+        let mut h = x;
+        let mut skips = Vec::new();
+        for (i, block) in self.blocks.iter().enumerate() {
+            h = block.forward(h);
+            if i % 2 == 0 {
+                h = h.tanh();
+            }
+            skips.push(h);
+        }
+        for _ in 0..self.twice {
+            h = h * self.gate;
+        }
+        for (block, skip) in self.blocks.iter().rev().zip(skips.iter().rev()) {
+            h = block.forward(h + skip);
+        }
+        let last = skips.pop().unwrap();
+        for i in 0..L - 1 {
+            h = h + skips[i] * self.blocks[i].forward(last);
+        }
+        (h * h).mean(..)
+    }
+}
+
+#[test]
+fn loops_and_lists() {
+    let model = Loops::init(LoopsConfig { C: 3, L: 3, twice: 2 }, &mut Rng::seed(1), &device());
+    check(&model, input([2, 3]), |m, x| m.loss_grad_inputs(x));
+}
+
+#[model]
+struct Branches {
+    a: Linear![3 => 3],
+    b: Option<Linear![3 => 3]>,
+    #[config(true)]
+    #[init(normal(1.0))]
+    bias: Option<Param![3]>,
+    #[config(0)]
+    mode: usize,
+    #[config(0.5)]
+    scale: f64,
+}
+
+#[model]
+impl Branches {
+    fn step(&self, x: Tensor![B, 3]) -> (Tensor![B, 3], Tensor![B, 3]) {
+        let y = self.a.forward(x);
+        (y.sigmoid(), y)
+    }
+
+    fn loss(&self, x: Tensor![B, 3]) -> Tensor![] {
+        let (gate, y) = self.step(x);
+        let mut h = match self.mode {
+            0 => gate * y,
+            1 => {
+                let twice = y + y;
+                twice - gate
+            }
+            _ => -y,
+        };
+        if let Some(bias) = &self.bias {
+            h = h + bias;
+        }
+        let h = if let Some(b) = &self.b { b.forward(h) } else { h * self.scale };
+        let h = {
+            let y = h.exp();
+            1.0 / (y + 1.0)
+        };
+        let parts = vec![h, x, gate];
+        let all: Tensor![N, 3] = cat(parts, 0);
+        let rows = all.size(0);
+        assert!(rows == N, "{rows} rows of {all:?}");
+        (all * all).sum(..) / 3.0
+    }
+}
+
+#[test]
+fn branches_and_options() {
+    for mode in 0..3 {
+        let config = BranchesConfig { bias: mode != 1, mode, scale: 0.5 };
+        let model = Branches::init_with(config, &mut Rng::seed(2), &device());
+        check(&model, input([2, 3]), |m, x| m.loss_grad_inputs(x));
+    }
+}
+
+#[model]
+enum Stage {
+    Wide(Linear![3 => 3]),
+    Norm(LayerNorm![3]),
+    Skip,
+}
+
+#[model]
+impl Stage {
+    fn forward(&self, x: Tensor![B, 3]) -> Tensor![B, 3] {
+        match self {
+            Self::Wide(layer) => layer.forward(x),
+            Self::Norm(norm) => norm.forward(x),
+            Self::Skip => x,
+        }
+    }
+}
+
+#[model]
+struct Mixed {
+    #[init(Stage::Wide, Stage::Norm, Stage::Skip)]
+    stages: Vec<Stage>,
+    #[init(Linear![3 => 3], Tanh, LayerNorm![3])]
+    layers: Vec<Box<dyn Layer>>,
+}
+
+#[model]
+impl Mixed {
+    fn loss(&self, x: Tensor![B, 3], cx: &mut Cx) -> Tensor![] {
+        let mut h = x;
+        for stage in &self.stages {
+            h = stage.forward(h);
+        }
+        for layer in &self.layers {
+            h = layer.forward(h, cx);
+        }
+        h.square().mean(..)
+    }
+}
+
+#[test]
+fn lists_of_different_layers() {
+    let model = Mixed::init(&mut Rng::seed(3), &device());
+    check(&model, input([2, 3]), |m, x| m.loss_grad_inputs(x, &mut Cx::eval()));
+}
+
+/// Squared distance of rows.
+#[model]
+fn distance(a: Tensor![B, C], b: Tensor![B, C]) -> Tensor![B] {
+    (a - b).square().sum(-1)
+}
+
+#[model]
+struct Wrap<L: Layer + Model> {
+    inner: L,
+}
+
+#[model]
+impl<L: Layer + Model> Wrap<L> {
+    fn loss(&self, x: Tensor![B, 3], cx: &mut Cx) -> Tensor![] {
+        distance(self.inner.forward(x, cx), x).mean(..)
+    }
+}
+
+#[test]
+fn generic_wrappers_and_free_functions() {
+    let inner = Linear::init(LinearConfig { I: 3, O: 3, bias: true }, &mut Rng::seed(4), &device());
+    check(&Wrap { inner }, input([2, 3]), |m, x| m.loss_grad_inputs(x, &mut Cx::eval()));
+}
+
+#[model(dims(C, H))]
+struct Transformer {
+    attention: CausalSelfAttention![C, H],
+    norm: LayerNorm![C],
+}
+
+#[model]
+impl Transformer {
+    fn loss(&self, x: Tensor![B, C]) -> Tensor![] {
+        let h = self.norm.forward(x).reshape([1, B, C]);
+        self.attention.forward(h).square().mean(..)
+    }
+}
+
+#[test]
+fn attention() {
+    let model = Transformer::init(TransformerConfig { C: 4, H: 2 }, &mut Rng::seed(5), &device());
+    check(&model, input([3, 4]), |m, x| m.loss_grad_inputs(x));
+}
+
+#[test]
+fn what_is_not_wanted_is_not_computed() {
+    let mut model = Block::init(BlockConfig { C: 3 }, &mut Rng::seed(6), &device());
+    model.freeze("up.*");
+    let (_, back) = model.forward__vjp(input([2, 3]), cotangent::diff::Want::SELF);
+    let mut grads = BlockGrads::default();
+    let ct = Some(Tensor::ones([2, 3], &device()));
+    let (x,) = cotangent::diff::Pullback::pull(back, ct, &mut grads);
+    assert!(x.is_none(), "the cotangent of `x` was not wanted");
+    assert!(grads.up.weight.is_none() && grads.up.bias.is_none(), "`up` is frozen");
+    assert!(grads.down.weight.is_some() && grads.down.bias.is_some());
+}
+
+#[test]
+fn errors_name_argument_axis_expected_and_got() {
+    let model = Block::init(BlockConfig { C: 3 }, &mut Rng::seed(7), &device());
+    let error = model.try_forward(input([2, 4])).expect_err("4 columns do not fit");
+    let text = error.to_string();
+    for part in ["Block::forward", "axis 1", "`x`", "4", "3"] {
+        assert!(text.contains(part), "`{part}` is missing in: {text}");
+    }
+}

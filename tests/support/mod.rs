@@ -1,0 +1,32 @@
+//! Parameters of a model as a list.
+
+use cotangent::prelude::*;
+use cotangent::{LeafMut, Path};
+
+/// The device that tests run on.
+pub fn device() -> Device {
+    Device::cpu()
+}
+
+/// All parameters in the order of a visit.
+pub fn parameters<M: Model>(model: &M) -> Vec<Tensor> {
+    let (mut list, mut model) = (vec![], model.clone());
+    model.visit_mut(&Path::ROOT, &mut |_, leaf| {
+        if let LeafMut::Param(param) = leaf {
+            list.push(param.tensor());
+        }
+    });
+    list
+}
+
+/// The model with other parameters.
+pub fn with_parameters<M: Model>(model: &M, list: &[Tensor]) -> M {
+    let (mut at, mut model) = (0, model.clone());
+    model.visit_mut(&Path::ROOT, &mut |_, leaf| {
+        if let LeafMut::Param(param) = leaf {
+            param.set(list[at].clone());
+            at += 1;
+        }
+    });
+    model
+}

@@ -1,0 +1,18 @@
+//! A closure in a differentiated body.
+
+use cotangent::prelude::*;
+
+#[model]
+struct Net {
+    fc: Linear![4 => 4],
+}
+
+#[model]
+impl Net {
+    fn forward(&self, x: Tensor![B, 4]) -> Tensor![B, 4] {
+        let twice = |h: Tensor| h * 2.0;
+        self.fc.forward(x)
+    }
+}
+
+fn main() {}

@@ -1,0 +1,19 @@
+//! The value of a macro that holds a tensor.
+
+use cotangent::prelude::*;
+
+#[model]
+struct Net {
+    fc: Linear![4 => 4],
+}
+
+#[model]
+impl Net {
+    fn forward(&self, x: Tensor![B, 4]) -> Tensor![B, 4] {
+        let h = self.fc.forward(x);
+        let h = dbg!(h);
+        h
+    }
+}
+
+fn main() {}

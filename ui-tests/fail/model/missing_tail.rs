@@ -1,0 +1,17 @@
+//! A body without a tail.
+
+use cotangent::prelude::*;
+
+#[model]
+struct Net {
+    fc: Linear![4 => 4],
+}
+
+#[model]
+impl Net {
+    fn forward(&self, x: Tensor![B, 4]) -> Tensor![B, 4] {
+        let h = self.fc.forward(x);
+    }
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+//! A pattern as a parameter.
+
+use cotangent::prelude::*;
+
+#[model]
+struct Net {
+    fc: Linear![4 => 4],
+}
+
+#[model]
+impl Net {
+    fn forward(&self, (x, y): (Tensor![B, 4], Tensor![B, 4])) -> Tensor![B, 4] {
+        self.fc.forward(x) + y
+    }
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+//! Programs that must compile and run.
+
+#[test]
+fn pass() {
+    trybuild::TestCases::new().pass("pass/*.rs");
+}

@@ -1,0 +1,44 @@
+//! Losses: methods of the prediction, with a target.
+
+use super::inputs::{Inputs, Stop};
+use super::registry::{Results, Row};
+use cotangent::__private::{Pullback, Want};
+
+pub(super) const ROWS: &[Row] = &[("CrossEntropyLoss", &cross_entropy), ("MSELoss", &mse)];
+
+/// The value that PyTorch gives `ignore_index` by default.
+const IGNORED: i64 = -100;
+
+fn cross_entropy(i: &Inputs<'_>) -> Result<Results, Stop> {
+    i.only("reduction", "mean")?;
+    i.only("label_smoothing", 0.0)?;
+    i.only("ignore_index", IGNORED)?;
+    for (name, floats) in [("in.weight", false), ("in.target", true)] {
+        if i.holds_floats(name).is_some_and(|f| f == floats || name == "in.weight") {
+            return Err(i.missing(if floats { "probabilities" } else { "weight" }));
+        }
+    }
+    let (x, target) = (i.float("in.input")?, i.int("in.target")?);
+    if x.rank() != 2 {
+        return Err(i.missing("spatial"));
+    }
+    let mut results = Results::new();
+    results.out("y", x.clone().cross_entropy(target.clone()));
+    let (y, pullback) = x.cross_entropy__vjp(target, Want::ALL);
+    results.out("y", y);
+    results.grad("in.input", pullback.pull(i.ct("y")?, &mut ()).0);
+    Ok(results)
+}
+
+fn mse(i: &Inputs<'_>) -> Result<Results, Stop> {
+    i.only("reduction", "mean")?;
+    let (x, target) = (i.float("in.input")?, i.float("in.target")?);
+    let mut results = Results::new();
+    results.out("y", x.clone().mse_loss(target.clone()));
+    let (y, pullback) = x.mse_loss__vjp(target, Want::ALL);
+    results.out("y", y);
+    let (ct, ct_target) = pullback.pull(i.ct("y")?, &mut ());
+    results.grad("in.input", ct);
+    results.grad("in.target", ct_target);
+    Ok(results)
+}

@@ -1,0 +1,54 @@
+//! Which operation of a case is which of ours.
+
+use super::case::{Array, Data};
+use super::inputs::{Inputs, Stop};
+use super::{activations, layers, losses, ops, optim};
+use cotangent::{Int, Tensor};
+
+/// Computes everything that a case of one operation expects.
+pub(super) type Entry = fn(&Inputs<'_>) -> Result<Results, Stop>;
+
+/// A name of PyTorch's with its entry.
+pub(super) type Row = (&'static str, Entry);
+
+/// The entry of an operation, if there is one.
+pub(super) fn entry(op: &str) -> Option<Entry> {
+    let groups = [activations::ROWS, losses::ROWS, layers::ROWS, ops::ROWS, optim::ROWS];
+    groups.into_iter().flatten().find(|(name, _)| *name == op).map(|(_, entry)| *entry)
+}
+
+/// What an entry computed, under the names of the case. One name may come twice: from the plain method and from its
+/// companion.
+#[derive(Default)]
+pub(super) struct Results(Vec<(String, Option<Array>)>);
+
+impl Results {
+    pub(super) fn new() -> Results {
+        Results::default()
+    }
+
+    /// A result of float elements, `out.y` for the name `y`.
+    pub(super) fn out(&mut self, name: &str, y: Tensor) {
+        self.0.push((format!("out.{name}"), Some(array(&y))));
+    }
+
+    /// A result of integers.
+    pub(super) fn out_int(&mut self, name: &str, y: Tensor<Int>) {
+        let array = Array { shape: y.shape().to_vec(), data: Data::I64(y.to_vec()) };
+        self.0.push((format!("out.{name}"), Some(array)));
+    }
+
+    /// The gradient of an input or parameter, `grad.in.x` for the name `in.x`. `None` is zero.
+    pub(super) fn grad(&mut self, name: &str, ct: Option<Tensor>) {
+        self.0.push((format!("grad.{name}"), ct.map(|ct| array(&ct))));
+    }
+
+    /// Everything that has this name.
+    pub(super) fn of(&self, name: &str) -> impl Iterator<Item = &Option<Array>> {
+        self.0.iter().filter(move |(n, _)| n == name).map(|(_, array)| array)
+    }
+}
+
+fn array(t: &Tensor) -> Array {
+    Array { shape: t.shape().to_vec(), data: Data::F32(t.to_vec()) }
+}
