@@ -3,7 +3,6 @@
 use cotangent::prelude::*;
 use cotangent::testing::{GradCheck, check_loss_grad};
 use cotangent::{Path, Tensor};
-use cotangent_runtime as _;
 
 mod support;
 use support::{device, parameters, with_parameters};

@@ -12,6 +12,7 @@ pub mod optim;
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
+pub mod prelude;
 mod raise;
 pub mod random;
 pub mod record;
@@ -28,3 +29,18 @@ pub use random::{Key, Rng};
 pub use tensor::{Bool, Float, Int, Tensor};
 #[cfg(feature = "cpu")]
 pub use tensor::{arange, causal_mask};
+
+/// The type of a tensor, with the shape that it is meant to have: `Tensor![B, 784]`, `Tensor![Int; B]`, `Tensor![]`.
+///
+/// In the signature of a `#[model]` method the shape is proved; anywhere else it is a note to the reader.
+#[macro_export]
+macro_rules! Tensor {
+    (Int; $($dims:tt)*) => { $crate::Tensor<$crate::Int> };
+    (Bool; $($dims:tt)*) => { $crate::Tensor<$crate::Bool> };
+    ($($dims:tt)*) => { $crate::Tensor };
+}
+
+/// The value itself. In the body of a `#[model]` method it cuts the derivative: what is inside is emitted as written.
+pub fn no_grad<T>(value: T) -> T {
+    value
+}

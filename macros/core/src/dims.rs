@@ -3,7 +3,6 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
-use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, Lit, Path, Token, Type, braced, parenthesized, token};
 
@@ -38,8 +37,6 @@ pub(crate) struct TensorType {
     /// Leading axes: `..` is `Some(None)`, `R..` is `Some(Some(R))`.
     pub(crate) rest: Option<Option<Ident>>,
     pub(crate) dims: Vec<DimExpr>,
-    /// The first token of the annotation, or the macro's call site where there is none.
-    pub(crate) span: Span,
 }
 
 /// `Linear![784 => 256, bias = false]`, or `Relu` without arguments.
@@ -139,15 +136,6 @@ impl DimExpr {
         }
     }
 
-    /// Where it starts.
-    pub(crate) fn span(&self) -> Span {
-        match self {
-            DimExpr::Lit(_, span) | DimExpr::Const(_, span) => *span,
-            DimExpr::Name(name) => name.span(),
-            DimExpr::Add(a, _) | DimExpr::Sub(a, _) | DimExpr::Mul(a, _) | DimExpr::Div(a, _) => a.span(),
-        }
-    }
-
     fn product(input: ParseStream<'_>) -> syn::Result<DimExpr> {
         let mut left = DimExpr::factor(input)?;
         loop {
@@ -235,7 +223,6 @@ impl TensorType {
 
 impl Parse for TensorType {
     fn parse(input: ParseStream<'_>) -> syn::Result<TensorType> {
-        let span = input.span();
         let mut kind = TensorKind::Float;
         if input.peek(syn::Ident) && input.peek2(Token![;]) {
             let name: Ident = input.parse()?;
@@ -271,7 +258,7 @@ impl Parse for TensorType {
                 comma(input)?;
             }
         }
-        Ok(TensorType { kind, rest, dims, span })
+        Ok(TensorType { kind, rest, dims })
     }
 }
 
@@ -297,14 +284,6 @@ impl LayerType {
         };
         let args = syn::parse::Parser::parse2(arguments, mac.tokens.clone())?;
         Ok(LayerType { path: mac.path.clone(), args })
-    }
-
-    /// Every dim among the arguments, with the name in front of `=`.
-    pub(crate) fn dims(&self) -> impl Iterator<Item = (Option<&Ident>, &DimExpr)> {
-        self.args.iter().filter_map(|arg| match &arg.value {
-            ArgValue::Dim(dim) => Some((arg.name.as_ref(), dim)),
-            ArgValue::Expr(_) => None,
-        })
     }
 }
 
@@ -395,28 +374,22 @@ fn is_layer(ty: &Type) -> bool {
     }
 }
 
-/// The plain type of `Name![..]`; `None` for macros that are not ours.
+/// The plain type of `Name![..]`, in the user's own path, so that an import of it is used; `None` for macros that are
+/// not ours.
 fn plain_type(mac: &syn::Macro) -> Option<Type> {
     let name = last_name(&mac.path)?;
-    let span = mac.path.span();
-    let tokens = match name.as_str() {
-        "Tensor" => match syn::parse2::<TensorType>(mac.tokens.clone()).map(|t| t.kind) {
-            Ok(TensorKind::Int) => {
-                quote_spanned!(span=> ::cotangent::__private::Tensor<::cotangent::__private::Int>)
-            }
-            Ok(TensorKind::Bool) => {
-                quote_spanned!(span=> ::cotangent::__private::Tensor<::cotangent::__private::Bool>)
-            }
-            Ok(TensorKind::Float) | Err(_) => quote_spanned!(span=> ::cotangent::__private::Tensor),
-        },
-        "Param" => quote_spanned!(span=> ::cotangent::__private::Param),
-        "State" => quote_spanned!(span=> ::cotangent::__private::State),
-        other if starts_upper(other) => {
-            return Some(Type::Path(syn::TypePath { attrs: vec![], qself: None, path: mac.path.clone() }));
+    let mut path = mac.path.clone();
+    if name == "Tensor" {
+        let kind = match syn::parse2::<TensorType>(mac.tokens.clone()).map(|t| t.kind) {
+            Ok(TensorKind::Int) => Some(quote!(<::cotangent::__private::Int>)),
+            Ok(TensorKind::Bool) => Some(quote!(<::cotangent::__private::Bool>)),
+            Ok(TensorKind::Float) | Err(_) => None,
+        };
+        if let (Some(kind), Some(last)) = (kind, path.segments.last_mut()) {
+            last.arguments = syn::parse2(kind).map_or(syn::PathArguments::None, syn::PathArguments::AngleBracketed);
         }
-        _ => return None,
-    };
-    Some(syn::parse2(tokens).unwrap_or_else(|_| Type::Verbatim(TokenStream::new())))
+    }
+    starts_upper(&name).then(|| Type::Path(syn::TypePath { attrs: vec![], qself: None, path }))
 }
 
 /// The last name of a path.
@@ -495,7 +468,6 @@ mod tests {
             "dim { N }",
         ];
         assert_eq!(args, expected);
-        assert_eq!(layer.dims().count(), 4);
         assert!(parse_str::<LayerType>("Relu")?.args.is_empty());
         Ok(())
     }
@@ -508,17 +480,17 @@ mod tests {
             assert_eq!(ty.to_token_stream().to_string().replace(' ', ""), expected, "{text}");
             Ok(())
         };
-        check("Tensor![B]", "::cotangent::__private::Tensor")?;
-        check("Vec<Tensor![Int; B]>", "Vec<::cotangent::__private::Tensor<::cotangent::__private::Int>>")?;
+        check("Tensor![B]", "Tensor")?;
+        check("Vec<Tensor![Int; B]>", "Vec<Tensor<::cotangent::__private::Int>>")?;
         check(
             "&'a (Tensor![B], Option<Tensor![Bool;]>)",
-            "&'a(::cotangent::__private::Tensor,Option<::cotangent::__private::Tensor<::cotangent::__private::Bool>>)",
+            "&'a(Tensor,Option<Tensor<::cotangent::__private::Bool>>)",
         )?;
-        check("[Tensor![B]; 3]", "[::cotangent::__private::Tensor;3]")?;
+        check("[Tensor![B]; 3]", "[Tensor;3]")?;
         check("[a::Block![C, H]; L]", "::std::vec::Vec<a::Block>")?;
         check("[[Block![C]; 2]; L]", "::std::vec::Vec<::std::vec::Vec<Block>>")?;
-        check("Param![C]", "::cotangent::__private::Param")?;
+        check("Param![C]", "Param")?;
         check("my_type![x]", "my_type![x]")?;
-        check("Tensor![not good]", "::cotangent::__private::Tensor")
+        check("Tensor![not good]", "Tensor")
     }
 }

@@ -111,7 +111,7 @@ fn value(model: &Model, field: &Field) -> TokenStream {
             let sizes = shape.iter().map(DimExpr::to_usize);
             let init = quote!({
                 #[allow(unused_imports)]
-                use ::cotangent::__private::inits::*;
+                use ::cotangent::__private::init::*;
                 #init
             });
             let shape = quote!(&[#(#sizes),*]);

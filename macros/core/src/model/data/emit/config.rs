@@ -134,6 +134,7 @@ pub(super) fn all(model: &Model, generics: &Generics, sound: bool) -> TokenStrea
         let text = text(name);
         quote!([#(#cfgs)*] #name #text #default;)
     });
+    let text = name.to_string();
     let (struct_params, construct) = (params(generics), construct(model, &entries));
     let bounds = generics.where_clause.as_ref().map(|c| &c.predicates);
     quote! {
@@ -143,7 +144,7 @@ pub(super) fn all(model: &Model, generics: &Generics, sound: bool) -> TokenStrea
         #vis struct #name #struct_params #clause { #(#fields,)* }
         const _: () = {
             #construct
-            ::cotangent::__private::config! { [#declared_inner] [#name #types] [#bounds] { #(#serial)* } }
+            ::cotangent::__private::config! { [#declared_inner] [#name #types] #text [#bounds] { #(#serial)* } }
         };
     }
 }
