@@ -3,9 +3,10 @@
 use cotangent::prelude::*;
 use cotangent::testing::{GradCheck, check_loss_grad};
 use cotangent::{Path, Tensor};
+use std::collections::BTreeMap;
 
 mod support;
-use support::{device, parameters, with_parameters};
+use support::{device, parameters, paths, with_parameters};
 
 /// Checks `loss` by the parameters and by `x`.
 fn check<M: Model>(
@@ -20,9 +21,11 @@ fn check<M: Model>(
             let (x, params) = inputs.split_last().expect("an input");
             let changed = with_parameters(model, params);
             let (loss, mut grads, ct) = loss(&changed, x.clone());
-            let mut cts = vec![];
-            grads.visit(&Path::ROOT, &mut |_, ct| cts.push(ct.take()));
-            cts.resize(params.len(), None);
+            let mut by_path = BTreeMap::new();
+            grads.visit(&Path::ROOT, &mut |path, ct| {
+                by_path.insert(path.to_string(), ct.take());
+            });
+            let mut cts: Vec<_> = paths(model).iter().map(|path| by_path.remove(path).flatten()).collect();
             cts.push(ct);
             (loss, cts)
         },
@@ -138,8 +141,8 @@ impl Branches {
 #[test]
 fn branches_and_options() {
     for mode in 0..3 {
-        let config = BranchesConfig { bias: mode != 1, mode, scale: 0.5 };
-        let model = Branches::init_with(config, &mut Rng::seed(2), &device());
+        let config = BranchesConfig { bias: mode != 1, mode, ..Default::default() };
+        let model = cotangent::model::init::<Branches>(&config, &mut Rng::seed(2), &device());
         check(&model, input([2, 3]), |m, x| m.loss_grad_inputs(x));
     }
 }

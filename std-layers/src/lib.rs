@@ -12,9 +12,9 @@ mod embedding;
 mod linear;
 mod norm;
 
-pub use activation::{Gelu, GeluTanh, Relu, Sigmoid, Silu, Tanh};
-pub use attention::{CausalSelfAttention, scaled_dot_product_attention};
-pub use dropout::Dropout;
-pub use embedding::Embedding;
-pub use linear::Linear;
-pub use norm::LayerNorm;
+pub use activation::*;
+pub use attention::*;
+pub use dropout::*;
+pub use embedding::*;
+pub use linear::*;
+pub use norm::*;

@@ -1,7 +1,7 @@
 //! Parameters of a model as a list.
 
 use cotangent::prelude::*;
-use cotangent::{LeafMut, Path};
+use cotangent::{Leaf, LeafMut, Path};
 
 /// The device that tests run on.
 pub fn device() -> Device {
@@ -14,6 +14,17 @@ pub fn parameters<M: Model>(model: &M) -> Vec<Tensor> {
     model.visit_mut(&Path::ROOT, &mut |_, leaf| {
         if let LeafMut::Param(param) = leaf {
             list.push(param.tensor());
+        }
+    });
+    list
+}
+
+/// Their paths.
+pub fn paths<M: Model>(model: &M) -> Vec<String> {
+    let mut list = vec![];
+    model.visit(&Path::ROOT, &mut |path, leaf| {
+        if let Leaf::Param(_) = leaf {
+            list.push(path.to_string());
         }
     });
     list

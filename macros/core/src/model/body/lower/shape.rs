@@ -175,7 +175,7 @@ impl Lower<'_, '_> {
             return;
         }
         let Some(model) = self.context.self_ty else { return };
-        let reach = reach(&place.steps);
+        let reach = reach(model, &place.steps);
         let sig = emit::sig_name(method);
         let dims = self.place_dims(model, &place.steps);
         let args = quote!(&sig_of(|m: &#model| #reach.#sig()), &#dims, &[#(#shapes),*],);
@@ -207,7 +207,7 @@ impl Lower<'_, '_> {
     pub(super) fn read_shape(&mut self, value: Value, place: &Place) {
         let (Some(model), false) = (self.context.self_ty, self.context.generic) else { return };
         let Some((Step::Field(field), before)) = place.steps.split_last() else { return };
-        let (owner, dims) = (reach_reference(before), self.place_dims(model, before));
+        let (owner, dims) = (reach_reference(model, before), self.place_dims(model, before));
         let (name, text) = (self.constant("S"), field.to_string());
         self.prove(quote! {
             const #name: Shape = param_shape(&info_of(|m: &#model| #owner), #text, &#dims);
@@ -225,7 +225,7 @@ impl Lower<'_, '_> {
                 Step::Index(_) | Step::Some => continue,
             };
             let inside = steps[at + 1..].iter().take_while(|s| matches!(s, Step::Index(_) | Step::Some)).count();
-            let (owner, inner) = (reach_reference(&steps[..at]), reach_reference(&steps[..=at + inside]));
+            let (owner, inner) = (reach_reference(model, &steps[..at]), reach_reference(model, &steps[..=at + inside]));
             dims = quote!(inner_dims(&info_of(|m: &#model| #owner), #field, &info_of(|m: &#model| #inner), &#dims));
         }
         dims
@@ -487,8 +487,8 @@ fn is_number(expr: &Expr) -> bool {
 }
 
 /// As [`reach`], as a reference.
-fn reach_reference(steps: &[Step]) -> TokenStream {
-    let code = reach(steps);
+fn reach_reference(model: &syn::Type, steps: &[Step]) -> TokenStream {
+    let code = reach(model, steps);
     match steps.last() {
         Some(Step::Field(_)) => quote!(&#code),
         Some(Step::Index(_) | Step::Some | Step::Variant(..)) | None => code,
@@ -496,18 +496,19 @@ fn reach_reference(steps: &[Step]) -> TokenStream {
 }
 
 /// Code that reaches a place from the parameter `m` of a closure that never runs.
-fn reach(steps: &[Step]) -> TokenStream {
+fn reach(model: &syn::Type, steps: &[Step]) -> TokenStream {
     let mut code = quote!(m);
     for step in steps {
         code = match step {
             Step::Field(field) => quote!(#code.#field),
             Step::Index(_) | Step::Some => quote!(item(&#code)),
-            Step::Variant(path, _) => quote! {
-                (match #code {
-                    #path(v) => v,
-                    _ => loop {},
-                })
-            },
+            Step::Variant(path, variant) => {
+                let path = match path.segments.first() {
+                    Some(first) if first.ident == "Self" => quote!(#model::#variant),
+                    _ => quote!(#path),
+                };
+                quote!((match #code { #path(v) => v, _ => loop {} }))
+            }
         };
     }
     code
