@@ -215,9 +215,9 @@ impl TensorType {
         }
     }
 
-    /// Every name in its dims, in order of appearance, without that of the leading axes.
+    /// Every name in it, in order of appearance, that of the leading axes included.
     pub(crate) fn names(&self) -> Vec<&Ident> {
-        self.dims.iter().flat_map(DimExpr::names).collect()
+        self.rest.iter().flatten().chain(self.dims.iter().flat_map(DimExpr::names)).collect()
     }
 }
 

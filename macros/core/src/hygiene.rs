@@ -48,7 +48,7 @@ pub(crate) fn model_macro(model: &Ident) -> Ident {
 
 /// The companion of a method: `forward__vjp`.
 pub(crate) fn vjp(method: &Ident) -> Ident {
-    format_ident!("{method}__vjp", span = Span::call_site())
+    format_ident!("{method}__vjp", span = method.span())
 }
 
 /// The method that gives a method's declared shapes: `forward__sig`.

@@ -7,7 +7,7 @@ use super::dim::Dim;
 use super::fields::{Dims, FieldDims, field_dims};
 use super::shape::{Scope, Shape};
 use super::sig::{Sig, Signature};
-use crate::model::{Layer, Model};
+use crate::model::Model;
 
 /// What a model type declares.
 #[derive(Clone, Copy, Debug)]
@@ -80,15 +80,6 @@ impl Signature for Opaque {
 /// A companion type passed by value.
 impl<S: Signature> Signature for std::marker::PhantomData<S> {
     const SIG: Sig = S::SIG;
-}
-
-impl dyn Layer {
-    /// The shapes that `forward` declares: none.
-    #[doc(hidden)]
-    #[allow(non_snake_case, reason = "the name that generated code asks every receiver for")]
-    pub fn forward__sig(&self) -> Opaque {
-        Opaque
-    }
 }
 
 /// The run-time half of a typed binding: raises where `got` is not as declared.

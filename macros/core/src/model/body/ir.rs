@@ -186,4 +186,6 @@ pub(crate) struct Proofs {
     pub(crate) items: Vec<TokenStream>,
     /// Names that annotations mention, in order of appearance; the model's own dims may be among them.
     pub(crate) names: Vec<Ident>,
+    /// The methods that give the shapes of the layers' methods.
+    pub(crate) methods: Vec<Ident>,
 }

@@ -46,6 +46,11 @@ pub(super) fn signature_impl(function: &Function, context: &Context<'_>) -> Toke
         impl ::cotangent::__private::shape::Signature for #name {
             const SIG: ::cotangent::__private::shape::Sig = #sig;
         }
+        #(#cfgs)*
+        impl #name {
+            #[doc(hidden)]
+            pub const SIG: ::cotangent::__private::shape::Sig = <#name as ::cotangent::__private::shape::Signature>::SIG;
+        }
     }
 }
 
@@ -121,6 +126,14 @@ pub(super) fn all(function: &Function, body: &Body, context: &Context<'_>) -> To
     let scope = scope(context, &body.proofs.names);
     let (items, cfgs) = (&body.proofs.items, &function.cfgs);
     let lonely = lonely(function);
+    let methods = &body.proofs.methods;
+    // A method that no layer has is reported where it is called; here it counts as one without declared shapes.
+    let missing = (!methods.is_empty()).then(|| {
+        quote! {
+            trait Missing { #(fn #methods(&self) -> Opaque { Opaque })* }
+            impl<T: ?Sized> Missing for T {}
+        }
+    });
     let inputs = function.params.iter().filter_map(|p| p.shape.as_ref()).map(|s| s.to_const(&quote!(SCOPE)));
     quote! {
         #(#cfgs)*
@@ -128,6 +141,7 @@ pub(super) fn all(function: &Function, body: &Body, context: &Context<'_>) -> To
             use ::cotangent::__private::shape::*;
             const SCOPE: Scope = #scope;
             const ENV: Env = Env::new(&SCOPE).with_inputs(&[#(#inputs),*]);
+            #missing
             #(#lonely)*
             #(#items)*
         };

@@ -133,6 +133,7 @@ impl Lower<'_, '_> {
             return self.pop(list, quote!(.#method(#args)));
         }
         let Some(operation) = operation else {
+            self.expr(&m.receiver);
             check::unknown_operation(&m.method, &operation_names(), self.diags);
             return self.nothing();
         };

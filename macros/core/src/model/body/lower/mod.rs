@@ -271,7 +271,14 @@ impl<'a, 'd> Lower<'a, 'd> {
     fn local(&mut self, local: &syn::Local, rest: &[syn::Stmt]) {
         let Some(init) = local.init.as_ref().filter(|i| i.diverge.is_none()) else {
             check::binding_without_value(local, self.diags);
-            self.bind_pattern_plain(&local.pat);
+            match &local.pat {
+                Pat::Ident(p) => {
+                    let value = self.value();
+                    let var = self.var(p.ident.clone(), Some(value));
+                    self.bind(&p.ident, Binding::Active(var));
+                }
+                other => self.bind_pattern_plain(other),
+            }
             return;
         };
         let (pat, declared) = match &local.pat {

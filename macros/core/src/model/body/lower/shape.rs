@@ -177,6 +177,9 @@ impl Lower<'_, '_> {
         let Some(model) = self.context.self_ty else { return };
         let reach = reach(model, &place.steps);
         let sig = emit::sig_name(method);
+        if !self.proofs.methods.contains(&sig) {
+            self.proofs.methods.push(sig.clone());
+        }
         let dims = self.place_dims(model, &place.steps);
         let args = quote!(&sig_of(|m: &#model| #reach.#sig()), &#dims, &[#(#shapes),*],);
         let asked = Asked { callee: quote!(call), args };
@@ -196,7 +199,7 @@ impl Lower<'_, '_> {
     ) {
         let said = emit::said(&quote!(#path));
         let asked =
-            Asked { callee: quote!(call), args: quote!(&<#path as Signature>::SIG, &Dims::NONE, &[#(#shapes),*],) };
+            Asked { callee: quote!(call), args: quote!(&#path::SIG, &Dims::NONE, &[#(#shapes),*],) };
         match first {
             Some(first) => self.step(value, asked, first, &said),
             None => self.step(value, asked, path, &said),
@@ -436,7 +439,7 @@ impl Lower<'_, '_> {
         self.prove(quote! {
             const #bound: Bound = bind(&#declared, &#actual, &#before);
             const _: () = if #bound.step.failed() { #failure };
-            const #shape: Shape = #bound.step.shape;
+            const #shape: Shape = if #bound.step.failed() { Shape::UNKNOWN } else { #bound.step.shape };
             const #env: Env = #bound.env;
         });
         self.last_env = Some(env);
