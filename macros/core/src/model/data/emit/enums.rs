@@ -1,10 +1,10 @@
 //! A model enum: one of several layers, and the config that says which.
 
-use super::{bounds, build, guard, inner, params, proofs};
+use super::{bounds, build, derived, guard, inner, params, proofs};
 use crate::dims::ArgValue;
 use crate::hygiene;
 use crate::model::data::ast::{Field, Kind, Layer, Model, Source, text};
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::Generics;
 
@@ -53,17 +53,17 @@ pub(super) fn implementation(model: &Model, generics: &Generics, sound: bool) ->
         })
     };
     let (layers, units) = (variants(true), variants(false));
-    let ours = ["Clone", "Debug", "Display"].into_iter().filter(|t| !model.derives.iter().any(|d| d == t));
-    let ours = ours.map(|t| Ident::new(t, Span::call_site()));
+    let derived = derived(model, &declared, &quote!(#name #types), &bounds);
     let text = text(name);
     let make = if sound { make(model) } else { quote!(::cotangent::__private::unbuilt()) };
+    let (variant, dims) = (hygiene::constant("name"), hygiene::constant("dims"));
     let build = variants_build(model, sound);
     quote! {
         const _: () = {
             #proofs
+            #derived
             ::cotangent::__private::model_enum! {
                 [#declared] [#name #types] [#grads #types] [#settings #types] [#settings] [#bounds]
-                [#(#ours)*]
                 { #(#layers)* } { #(#units)* }
                 {
                     type Config = #settings #types;
@@ -72,7 +72,7 @@ pub(super) fn implementation(model: &Model, generics: &Generics, sound: bool) ->
                     #constants
                     #build
                 }
-                { #make }
+                { [#variant #dims] #make }
             }
         };
     }

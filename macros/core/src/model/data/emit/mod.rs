@@ -8,7 +8,7 @@ mod proofs;
 
 use super::ast::{Field, Kind, Model, text};
 use crate::{caret, hygiene};
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use std::collections::BTreeSet;
 use syn::{Generics, Item, parse_quote};
@@ -135,19 +135,17 @@ fn implementation(model: &Model, generics: &Generics, sound: bool) -> TokenStrea
         let (cfgs, ident) = (&f.cfgs, &f.ident);
         quote!([#(#cfgs)*] #ident)
     });
-    let kept = model.keeps_config().then(hygiene::config_field);
-    let ours = ["Clone", "Debug", "Display"].into_iter().filter(|t| !model.derives.iter().any(|d| d == t));
-    let ours = ours.map(|t| Ident::new(t, proc_macro2::Span::call_site()));
     let (config, text) = (config::ty(model), text(name));
     let build = if sound { build::function(model) } else { build::none() };
     let read = config::read(model);
+    let derived = derived(model, &declared, &quote!(#name #types), &bounds);
     quote! {
         const _: () = {
             #proofs
+            #derived
             ::cotangent::__private::model! {
                 [#declared] [#name #types] [#grads #types] [#bounds]
-                [#(#ours)*]
-                { #(#fields)* } { #(#plain)* } { #kept }
+                { #(#fields)* } { #(#plain)* }
                 {
                     type Config = #config;
                     type Grads = #grads #types;
@@ -159,6 +157,30 @@ fn implementation(model: &Model, generics: &Generics, sound: bool) -> TokenStrea
             }
         };
     }
+}
+
+/// `Clone`, and texts that show the summary, where the user does not derive them.
+fn derived(model: &Model, generics: &TokenStream, ty: &TokenStream, bounds: &TokenStream) -> TokenStream {
+    let parts = model.fields.iter().map(|field| {
+        let (cfgs, ident) = (&field.cfgs, &field.ident);
+        match (model.is_enum, &field.kind) {
+            (false, _) => quote!([#(#cfgs)*] #ident),
+            (true, Kind::Unit) => quote!([#(#cfgs)*] #ident;),
+            (true, _) => quote!([#(#cfgs)*] #ident layer;),
+        }
+    });
+    let kept = model.keeps_config().then(|| {
+        let field = hygiene::config_field();
+        quote!([] #field)
+    });
+    let parts = if model.is_enum { quote!(enum { #(#parts)* }) } else { quote!(struct { #(#parts)* #kept }) };
+    let ours = [("Clone", parts), ("Debug", quote!()), ("Display", quote!())];
+    let ours = ours.into_iter().filter(|(name, _)| !model.derives.iter().any(|d| d == name));
+    let ours = ours.map(|(name, parts)| {
+        let name = Ident::new(name, Span::call_site());
+        quote!(::cotangent::__private::model_derive! { #name [#generics] [#ty] [#bounds] #parts })
+    });
+    quote!(#(#ours)*)
 }
 
 /// The parameters of an impl without their brackets.
@@ -189,7 +211,7 @@ fn init(model: &Model, generics: &Generics) -> TokenStream {
                 rng: &mut ::cotangent::__private::Rng,
                 device: &::cotangent::__private::Device,
             ) -> Self {
-                ::cotangent::__private::init(#given, rng, device)
+                ::cotangent::__private::init_model(#given, rng, device)
             }
         }
     }
