@@ -19,7 +19,7 @@ pub(crate) enum DimExpr {
     /// The exact quotient.
     Div(Box<DimExpr>, Box<DimExpr>),
     /// `{EXPR}`: a constant of type `usize` that rustc evaluates.
-    Const(TokenStream, Span),
+    Const(TokenStream),
 }
 
 /// What a tensor holds.
@@ -83,9 +83,12 @@ impl DimExpr {
             DimExpr::Sub(a, b) => binary(a, quote!(sub), b),
             DimExpr::Mul(a, b) => binary(a, quote!(mul), b),
             DimExpr::Div(a, b) => binary(a, quote!(div), b),
-            DimExpr::Const(tokens, span) => {
-                quote_spanned!(*span=> ::cotangent::__private::shape::Dim::lit({ const __N: ::core::primitive::usize = { #tokens }; __N } as ::core::primitive::i64))
-            }
+            DimExpr::Const(tokens) => quote! {
+                ::cotangent::__private::shape::Dim::lit({
+                    const __N: ::core::primitive::usize = { #tokens };
+                    __N
+                } as ::core::primitive::i64)
+            },
         }
     }
 
@@ -107,7 +110,8 @@ impl DimExpr {
             DimExpr::Sub(a, b) => binary(quote!(sub), a, b),
             DimExpr::Mul(a, b) => binary(quote!(mul), a, b),
             DimExpr::Div(a, b) => binary(quote!(div), a, b),
-            DimExpr::Const(tokens, span) => quote_spanned!(*span=> { #tokens }),
+            // Braces of our own: those of the user could be called superfluous.
+            DimExpr::Const(tokens) => quote!({ #tokens }),
         }
     }
 
@@ -121,14 +125,14 @@ impl DimExpr {
             DimExpr::Sub(a, b) => binary(a, " - ", b),
             DimExpr::Mul(a, b) => binary(a, "*", b),
             DimExpr::Div(a, b) => binary(a, "/", b),
-            DimExpr::Const(tokens, _) => format!("{{{tokens}}}"),
+            DimExpr::Const(tokens) => format!("{{{tokens}}}"),
         }
     }
 
     /// Every name in it, in order of appearance.
     pub(crate) fn names(&self) -> Vec<&Ident> {
         match self {
-            DimExpr::Lit(..) | DimExpr::Const(..) => vec![],
+            DimExpr::Lit(..) | DimExpr::Const(_) => vec![],
             DimExpr::Name(name) => vec![name],
             DimExpr::Add(a, b) | DimExpr::Sub(a, b) | DimExpr::Mul(a, b) | DimExpr::Div(a, b) => {
                 [a.names(), b.names()].concat()
@@ -154,8 +158,8 @@ impl DimExpr {
     fn factor(input: ParseStream<'_>) -> syn::Result<DimExpr> {
         if input.peek(token::Brace) {
             let content;
-            let braces = braced!(content in input);
-            return Ok(DimExpr::Const(content.parse()?, braces.span.join()));
+            braced!(content in input);
+            return Ok(DimExpr::Const(content.parse()?));
         }
         if input.peek(token::Paren) {
             let content;

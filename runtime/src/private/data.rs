@@ -117,7 +117,7 @@ pub fn failed_check(check: &str, model: &str, values: fmt::Arguments<'_>) -> ! {
 
 /// Stands in for what a model with mistakes would do; such a program does not compile.
 #[cold]
-pub fn unbuilt() -> ! {
+pub fn unbuilt<T>() -> T {
     raise(Error::Argument { op: "model".into(), message: "the model has mistakes".into() })
 }
 

@@ -48,6 +48,14 @@ impl Scope {
         }
     }
 
+    /// Whether a name is one of the model's dims.
+    pub const fn is_model(&self, name: &str) -> bool {
+        match self.number(name) {
+            Some(k) => k < self.model.len(),
+            None => false,
+        }
+    }
+
     /// How many names there are.
     pub const fn len(&self) -> usize {
         self.model.len() + self.local.len()

@@ -63,8 +63,25 @@ fn try_impl(args: TokenStream, item: ItemImpl) -> Result<TokenStream, TokenStrea
             body
         }));
     }
-    diags.gate()?;
+    if let Err(errors) = diags.gate() {
+        let stubs: Vec<_> = ast.functions.iter().map(|f| f.differentiable.then(|| ir::Body::never(f))).collect();
+        let trait_impl = ast.item.trait_.is_some();
+        return if trait_impl { Err(errors) } else { Err(stubbed(&original, emit::impl_(&ast, &stubs, &context), errors)) };
+    }
     Ok(emit::impl_(&ast, &bodies, &context))
+}
+
+/// Errors, with what keeps them alone: callers find every companion, and bodies that are not sound are not compiled. An
+/// editor gets the item as it stands instead, so that it completes in the bodies.
+fn stubbed(original: &TokenStream, stubs: TokenStream, errors: TokenStream) -> TokenStream {
+    let item = fallback::with_errors(original, TokenStream::new());
+    quote! {
+        #errors
+        #[cfg(not(rust_analyzer))]
+        const _: () = { #stubs };
+        #[cfg(rust_analyzer)]
+        #item
+    }
 }
 
 fn try_fn(args: TokenStream, item: ItemFn) -> Result<TokenStream, TokenStream> {

@@ -137,7 +137,8 @@ impl Field {
 }
 
 impl Source {
-    fn layers(&self) -> Vec<&Layer> {
+    /// The layers whose arguments it holds, in order.
+    pub(super) fn layers(&self) -> Vec<&Layer> {
         match self {
             Source::Given(layer) | Source::Object(layer) => vec![layer],
             Source::Repeat(inner, _) => inner.layers(),

@@ -207,19 +207,22 @@ pub(super) fn layer_settings(model: &Model, layer: &Layer) -> TokenStream {
     quote!({ let mut #made = #start; #(#set)* #made })
 }
 
+/// Whether the value of an option is the config of a layer: `inner = Linear![C => C]`.
+pub(super) fn is_layer(value: &Expr) -> bool {
+    matches!(value, Expr::Macro(mac) if mac.mac.path.segments.last().is_some_and(|s| is_dim_name(&s.ident)))
+}
+
 /// The value of an option: text becomes whatever string type the option has, a layer its config.
 fn option(model: &Model, value: &Expr) -> TokenStream {
     match value {
         Expr::Lit(literal) if matches!(literal.lit, Lit::Str(_)) => quote!(::core::convert::Into::into(#value)),
-        Expr::Macro(mac) if mac.mac.path.segments.last().is_some_and(|s| is_dim_name(&s.ident)) => {
-            match syn::parse2::<Layer>(value.to_token_stream()) {
-                Ok(layer) => {
-                    let settings = layer_settings(model, &layer);
-                    quote!(::core::option::Option::Some(#settings))
-                }
-                Err(error) => error.to_compile_error(),
+        layer if is_layer(layer) => match syn::parse2::<Layer>(value.to_token_stream()) {
+            Ok(layer) => {
+                let settings = layer_settings(model, &layer);
+                quote!(::core::option::Option::Some(#settings))
             }
-        }
+            Err(error) => error.to_compile_error(),
+        },
         other => guard::expression(model, other).to_token_stream(),
     }
 }

@@ -72,16 +72,21 @@ pub(super) fn is_needed(model: &Model) -> bool {
     model.is_enum || generic || !model.dims.is_empty() || entries(model).iter().any(lacks)
 }
 
-/// The fields whose type is a type parameter: the type, and the name of the entry.
-pub(super) fn generic_fields(model: &Model) -> Vec<(&Type, String)> {
-    let is_generic = |f: &&Field| matches!(f.kind, Kind::Layer { source: Source::Stored(Stored::Defaults), .. });
-    model.fields.iter().filter(is_generic).map(|f| (&f.ty, f.text())).collect()
+/// What a field says that gives the config of a generic layer; the word that `Model::REQUIRED` uses.
+pub(super) fn generic_option(name: &str) -> String {
+    format!("#[init({name} = ..)]")
 }
 
-/// `Model::REQUIRED`: names of entries, dims aside, that have no default.
+/// The fields whose type is a type parameter: the type, and what asks for its config.
+pub(super) fn generic_fields(model: &Model) -> Vec<(&Type, String)> {
+    let is_generic = |f: &&Field| matches!(f.kind, Kind::Layer { source: Source::Stored(Stored::Defaults), .. });
+    model.fields.iter().filter(is_generic).map(|f| (&f.ty, generic_option(&f.text()))).collect()
+}
+
+/// `Model::REQUIRED`: names of entries, dims aside, that have no default. An enum asks for a variant.
 pub(super) fn required(model: &Model) -> Vec<String> {
     if model.is_enum {
-        return vec!["variant".into()];
+        return vec![format!("#[init({}::..)]", text(&model.name))];
     }
     let entries = entries(model);
     entries.iter().skip(model.dims.len()).filter(|e| e.default.is_none()).map(|e| text(e.name)).collect()
