@@ -57,6 +57,11 @@ pub fn attempt_with<T>(cx: &mut Cx, f: impl FnOnce(&mut Cx) -> T) -> Result<T, E
     result
 }
 
+/// The value of a body with mistakes, which is never run.
+pub fn never<T>() -> T {
+    unreachable!("a program with mistakes does not run")
+}
+
 /// One of two pullbacks of the same form: the arm of a branch that was taken.
 pub enum Either<A, B> {
     /// The first arm.

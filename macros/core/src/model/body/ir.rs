@@ -26,6 +26,25 @@ pub(crate) struct Body {
     pub(crate) dims: Vec<(Ident, Ident, i64)>,
 }
 
+impl Body {
+    /// The body of a function with mistakes: it has the right type and is never run.
+    pub(super) fn never(function: &super::ast::Function) -> Body {
+        let ty = &function.output.ty;
+        let tokens = quote::quote!(::cotangent::__private::never::<#ty>());
+        let result = Operand::Plain(Plain { tokens, uses: vec![] });
+        Body {
+            region: Region { stmts: vec![], result: Some(result) },
+            params: (0..)
+                .zip(&function.params)
+                .map(|(at, p)| (p.kind == super::ast::Kind::Active).then_some(Value(at)))
+                .collect(),
+            vars: vec![],
+            proofs: Proofs::default(),
+            dims: vec![],
+        }
+    }
+}
+
 /// A sequence of statements with a result.
 #[derive(Default)]
 pub(crate) struct Region {

@@ -19,30 +19,30 @@ use syn::{ItemFn, ItemImpl};
 
 /// Expands `#[model] impl X { .. }`.
 pub(crate) fn expand_impl(args: TokenStream, item: ItemImpl) -> TokenStream {
-    let original = item.to_token_stream();
     let name = emit::said(&item.self_ty.to_token_stream());
     match try_impl(args, item) {
         Ok(tokens) => {
             let watch = dump::dump(&name, &tokens);
             quote!(#tokens #watch)
         }
-        Err(errors) => fallback::with_errors(&original, errors),
+        Err(errors) => errors,
     }
 }
 
 /// Expands `#[model] fn f(..)`.
 pub(crate) fn expand_fn(args: TokenStream, item: ItemFn) -> TokenStream {
-    let (original, name) = (item.to_token_stream(), item.sig.ident.to_string());
+    let name = item.sig.ident.to_string();
     match try_fn(args, item) {
         Ok(tokens) => {
             let watch = dump::dump(&name, &tokens);
             quote!(#tokens #watch)
         }
-        Err(errors) => fallback::with_errors(&original, errors),
+        Err(errors) => errors,
     }
 }
 
 fn try_impl(args: TokenStream, item: ItemImpl) -> Result<TokenStream, TokenStream> {
+    let original = item.to_token_stream();
     let mut diags = Diags::default();
     check::arguments(&args, &mut diags);
     let ast = parse::impl_(item, &mut diags);
@@ -66,33 +66,37 @@ fn try_impl(args: TokenStream, item: ItemImpl) -> Result<TokenStream, TokenStrea
     if let Err(errors) = diags.gate() {
         let stubs: Vec<_> = ast.functions.iter().map(|f| f.differentiable.then(|| ir::Body::never(f))).collect();
         let trait_impl = ast.item.trait_.is_some();
-        return if trait_impl { Err(errors) } else { Err(stubbed(&original, emit::impl_(&ast, &stubs, &context), errors)) };
+        return if trait_impl { Err(fallback::with_errors(&original, errors)) } else { Err(stubbed(&original, &emit::impl_(&ast, &stubs, &context), errors)) };
     }
     Ok(emit::impl_(&ast, &bodies, &context))
 }
 
 /// Errors, with what keeps them alone: callers find every companion, and bodies that are not sound are not compiled. An
-/// editor gets the item as it stands instead, so that it completes in the bodies.
-fn stubbed(original: &TokenStream, stubs: TokenStream, errors: TokenStream) -> TokenStream {
+/// editor gets the item as it stands as well, so that it completes in the bodies.
+fn stubbed(original: &TokenStream, stubs: &TokenStream, errors: TokenStream) -> TokenStream {
     let item = fallback::with_errors(original, TokenStream::new());
     quote! {
         #errors
-        #[cfg(not(rust_analyzer))]
-        const _: () = { #stubs };
-        #[cfg(rust_analyzer)]
-        #item
+        #stubs
+        #[allow(unexpected_cfgs)]
+        const _: () = {
+            #[cfg(rust_analyzer)]
+            #item
+        };
     }
 }
 
 fn try_fn(args: TokenStream, item: ItemFn) -> Result<TokenStream, TokenStream> {
     let mut diags = Diags::default();
     check::arguments(&args, &mut diags);
+    let original = item.to_token_stream();
     let function = parse::free(item, &mut diags);
-    diags.gate()?;
     let plain_methods = BTreeSet::new();
     let context = Context { self_ty: None, generic: false, generics: None, plain_methods: &plain_methods };
     let mut body = lower::function(&function, &context, &mut diags);
     live::mark(&mut body);
-    diags.gate()?;
+    if let Err(errors) = diags.gate() {
+        return Err(stubbed(&original, &emit::free(&function, &ir::Body::never(&function), &context), errors));
+    }
     Ok(emit::free(&function, &body, &context))
 }

@@ -10,7 +10,7 @@ use super::ast::{Function, Impl};
 use super::ir::Body;
 use super::lower::Context;
 use crate::hygiene;
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use std::collections::BTreeMap;
 
@@ -77,21 +77,6 @@ fn captures(function: &Function, context: &Context<'_>) -> TokenStream {
         syn::GenericParam::Lifetime(_) => None,
     });
     quote!(use<#(#names),*>)
-}
-
-/// A call of `fail` whose span runs from the first to the last token of `at`. No identifier bears that span, so that an
-/// editor's hover and go-to-definition stay with the user's own token.
-pub(super) fn fail_at(at: &impl ToTokens, message: &TokenStream) -> TokenStream {
-    let tokens: Vec<TokenTree> = at.to_token_stream().into_iter().collect();
-    let span = |t: Option<&TokenTree>| t.map_or_else(Span::call_site, TokenTree::span);
-    let group = |tokens: TokenStream, span: Span| {
-        let mut group = Group::new(Delimiter::Parenthesis, tokens);
-        group.set_span(span);
-        group
-    };
-    let callee = group(quote!(fail), span(tokens.first()));
-    let argument = group(message.clone(), span(tokens.last()));
-    quote!(#callee #argument)
 }
 
 /// Tokens as a user reads them: `self.fc1`, not `self . fc1`.

@@ -1,6 +1,7 @@
 //! Declared shapes as constants: for callers, for the check on entry, and for the proofs of the body.
 
 use super::scope;
+use crate::caret;
 use crate::dims::{DimExpr, TensorType};
 use crate::hygiene;
 use crate::model::body::ast::{Function, Param};
@@ -167,7 +168,7 @@ fn lonely(function: &Function) -> Vec<TokenStream> {
                 let (text, within) = (name.to_string(), dim.written());
                 let message =
                     format!("`{text}` appears only in `{within}`, so its value is not known; add it to `dims(..)`");
-                let failure = super::fail_at(name, &quote!(#message));
+                let failure = caret::call_at(name, quote!(fail), quote!(#message));
                 proofs.push(quote!(const _: () = if !SCOPE.is_model(#text) { #failure };));
             }
         }

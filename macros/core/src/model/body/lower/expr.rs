@@ -113,15 +113,15 @@ impl Lower<'_, '_> {
         if name == "clone" && m.args.is_empty() {
             return self.expr(&m.receiver);
         }
+        if is_self(&m.receiver) && self.context.plain_methods.contains(&name) {
+            check::cut_by_no_grad(&m.method, self.diags);
+            return self.nothing();
+        }
         if self.is_place(&m.receiver) && (operation.is_none() || is_self(&m.receiver)) {
             return self.layer_call(m);
         }
         if !self.active(&m.receiver) && !self.is_place(&m.receiver) {
-            if is_self(&m.receiver) && self.context.plain_methods.contains(&name) {
-                check::cut_by_no_grad(&m.method, self.diags);
-            } else {
-                check::unsupported(m, self.diags);
-            }
+            check::unsupported(m, self.diags);
             return self.nothing();
         }
         if (name == "unwrap" || name == "expect")

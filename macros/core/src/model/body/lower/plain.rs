@@ -57,10 +57,10 @@ impl Lower<'_, '_> {
         let name = m.method.to_string();
         let operation = op(&name, true);
         if self.is_place(&m.receiver) {
-            let own_plain = is_self(&m.receiver) && self.context.plain_methods.contains(&name);
-            return !INSPECT.contains(&name.as_str())
-                && !own_plain
-                && operation.is_none_or(|o| o.output == Output::Active);
+            if is_self(&m.receiver) && self.context.plain_methods.contains(&name) {
+                return m.args.iter().any(|a| self.active(a));
+            }
+            return !INSPECT.contains(&name.as_str()) && operation.is_none_or(|o| o.output == Output::Active);
         }
         if self.active(&m.receiver) {
             return !INSPECT.contains(&name.as_str()) && operation.is_none_or(|o| o.output == Output::Active);

@@ -4,6 +4,7 @@
 //! with the caret on the user's token, so that one mistake gives one error.
 
 use super::{Binding, Lower, Lowered};
+use crate::caret;
 use crate::dims::{DimExpr, TensorType};
 use crate::model::body::ast::Function;
 use crate::model::body::emit;
@@ -132,7 +133,7 @@ impl Lower<'_, '_> {
     fn step(&mut self, value: Value, asked: Asked, at: &impl ToTokens, said: &str) {
         let call = asked.output(0);
         let (step, shape) = (self.constant("P"), self.constant("S"));
-        let failure = emit::fail_at(at, &quote!(explain(#said, &#step, &SCOPE).as_str()));
+        let failure = caret::call_at(at, quote!(fail), quote!(explain(#said, &#step, &SCOPE).as_str()));
         self.prove(quote! {
             const #step: Step = #call;
             const _: () = if #step.failed() { #failure };
@@ -434,7 +435,7 @@ impl Lower<'_, '_> {
         self.take_names(declared);
         let declared = declared.to_const(&quote!(SCOPE));
         let (bound, shape, env) = (self.constant("B"), self.constant("S"), self.constant("E"));
-        let failure = emit::fail_at(at, &quote!(explain(#said, &#bound.step, &SCOPE).as_str()));
+        let failure = caret::call_at(at, quote!(fail), quote!(explain(#said, &#bound.step, &SCOPE).as_str()));
         let before = self.bindings();
         self.prove(quote! {
             const #bound: Bound = bind(&#declared, &#actual, &#before);

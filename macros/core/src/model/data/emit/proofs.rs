@@ -34,7 +34,34 @@ pub(super) fn all(model: &Model) -> (TokenStream, TokenStream) {
         const #scope: ::cotangent::__private::shape::Scope = ::cotangent::__private::shape::Scope { model: #list, local: &[] };
         #(#proofs)*
     };
-    (constants, beside)
+    let forgotten = forgotten(model);
+    (constants, quote!(#beside #forgotten))
+}
+
+/// A proof that `forward`, if there is one, is in an impl with `#[model]`.
+///
+/// A method is found before the constant of the same name that a trait gives to every type, and a function item has no
+/// size, whereas the constant has one.
+fn forgotten(model: &Model) -> Option<TokenStream> {
+    if !model.generics.params.is_empty() {
+        return None;
+    }
+    let name = &model.name;
+    let message = format!("`{name}::forward` has no derivative: `#[model]` is missing above its `impl`");
+    let failure = caret::call_at(name, quote!(::cotangent::__private::shape::fail), quote!(#message));
+    Some(quote! {
+        const _: () = {
+            #[allow(dead_code, non_upper_case_globals)]
+            trait Absent {
+                const forward: u8 = 0;
+                const forward__sig: u8 = 0;
+            }
+            impl Absent for #name {}
+            if ::core::mem::size_of_val(&#name::forward) == 0 && ::core::mem::size_of_val(&#name::forward__sig) != 0 {
+                #failure
+            }
+        };
+    })
 }
 
 /// The constants of a model with mistakes: names, and no claims.
