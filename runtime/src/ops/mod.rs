@@ -6,6 +6,8 @@
 
 mod accumulate;
 pub mod arith;
+mod arith_kernels;
+mod arith_pullback;
 mod compare;
 mod cross_entropy;
 mod dropout;
