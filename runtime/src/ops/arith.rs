@@ -1,19 +1,16 @@
 //! Sums, differences, products, quotients, maxima and minima of two operands, with broadcasting.
 //!
-//! The operators of `std::ops` and the companions of binary operators are in the module [`operators`](super::operators).
+//! The operators of `std::ops` and the companions of binary operators are in the module `operators`.
 
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
 
 use super::arith_kernels::{DIVIDE_NUMBER, NEG, NEG_INT, add, add_int, div, max, min, mul, mul_int, sub, sub_int};
-use super::arith_pullback::apply_vjp;
+use super::arith_pullback::{BinaryPullback, apply_vjp};
 use super::elementwise::{Chain, binary, unary};
 use super::operand::{Operand, Value};
 use crate::diff::{Pullback, Want};
 use crate::tensor::{Float, Int, Tensor};
 use cotangent_hal::{Kernel, Scalar};
-
-pub use super::arith_pullback::BinaryPullback;
-pub use super::operators::{AddVjp, DivVjp, MulVjp, SubVjp};
 
 /// A binary operation on floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,6 +143,7 @@ pub(crate) fn apply_int_left(op: IntOp, n: Scalar, x: Tensor<Int>) -> Tensor<Int
 /// Declares the methods of float tensors and their companions.
 macro_rules! methods {
     ($($(#[$doc:meta])* $name:ident, $companion:ident, $op:ident;)*) => {
+        #[allow(clippy::should_implement_trait, reason = "the traits are implemented too, for more left operands")]
         impl Tensor {
             $(
                 $(#[$doc])*
@@ -187,6 +185,7 @@ methods! {
 
 impl Tensor {
     /// `-self`, element by element.
+    #[allow(clippy::should_implement_trait, reason = "the trait is implemented too")]
     #[track_caller]
     pub fn neg(self) -> Tensor {
         negate(self)

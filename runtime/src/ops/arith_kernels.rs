@@ -30,8 +30,8 @@ kernels! {
     sub = "sub" F32 |a, b| a - b; |x, n| n - x;
     mul = "mul" F32 |a, b| a * b; |x, n| x * n;
     div = "div" F32 |a, b| a / b; |x, n| x / n;
-    max = "maximum" F32 |a, b| if a > b || a != a { a } else { b }; |x, n| if x > n || x != x { x } else { n };
-    min = "minimum" F32 |a, b| if a < b || a != a { a } else { b }; |x, n| if x < n || x != x { x } else { n };
+    max = "maximum" F32 |a, b| if a > b || a.is_nan() { a } else { b }; |x, n| if x > n || x.is_nan() { x } else { n };
+    min = "minimum" F32 |a, b| if a < b || a.is_nan() { a } else { b }; |x, n| if x < n || x.is_nan() { x } else { n };
     add_int = "add" I64 |a, b| a.wrapping_add(b); |x, n| x.wrapping_add(n);
     sub_int = "sub" I64 |a, b| a.wrapping_sub(b); |x, n| n.wrapping_sub(x);
     mul_int = "mul" I64 |a, b| a.wrapping_mul(b); |x, n| x.wrapping_mul(n);

@@ -14,6 +14,7 @@ use cotangent_hal::{DType, Kernel, Scalar};
 use std::marker::PhantomData;
 
 /// What a binary operation leaves behind.
+#[allow(clippy::large_enum_variant, reason = "a box would cost every operation an allocation")]
 enum Saved {
     /// Nothing is wanted.
     Nothing,

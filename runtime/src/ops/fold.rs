@@ -39,7 +39,7 @@ cotangent_hal::kernel! {
 cotangent_hal::kernel! {
     static ARGMAX_ROWS = Rows "argmax" (x: Each F32) -> (y: PerRow I64) |tile| {
         let m = lanes::max_or_nan(x);
-        y[0] = x.iter().position(|&v| v == m || v != v).unwrap_or(0) as i64;
+        y[0] = x.iter().position(|&v| v == m || v.is_nan()).unwrap_or(0) as i64;
     }
 }
 
