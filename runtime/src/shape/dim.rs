@@ -12,6 +12,9 @@ const TERMS: usize = 6;
 /// The length that marks [`Dim::UNKNOWN`].
 const NO_FORM: u8 = u8::MAX;
 
+/// The greatest coefficient; the least is its negative.
+const RANGE: i128 = i64::MAX as i128;
+
 /// A product of powers of symbols: four bits a symbol, the exponent plus eight. Exponents range from -4 to 3, so that
 /// sums and differences of two stay inside their four bits.
 type Powers = u64;
@@ -37,6 +40,16 @@ impl Dim {
     pub const UNKNOWN: Dim = Dim { len: NO_FORM, den: 1, coefs: [0; TERMS], powers: [0; TERMS] };
     const ZERO: Dim = Dim { len: 0, den: 1, coefs: [0; TERMS], powers: [0; TERMS] };
 
+    /// All symbols in order, worked out once.
+    pub(crate) const SYMS: [Dim; SYMBOLS] = {
+        let (mut all, mut k) = ([Dim::UNKNOWN; SYMBOLS], 0);
+        while k < SYMBOLS {
+            all[k] = Dim::term(1, ONE + (1 << place(k)));
+            k += 1;
+        }
+        all
+    };
+
     /// A number.
     pub const fn lit(value: i64) -> Dim {
         if value == i64::MIN { Dim::UNKNOWN } else { Dim::term(value, ONE) }
@@ -44,7 +57,7 @@ impl Dim {
 
     /// The symbol of that number; unknown past [`SYMBOLS`].
     pub const fn sym(number: usize) -> Dim {
-        if number >= SYMBOLS { Dim::UNKNOWN } else { Dim::term(1, ONE + (1 << place(number))) }
+        if number >= SYMBOLS { Dim::UNKNOWN } else { Dim::SYMS[number] }
     }
 
     /// Whether it has a form.
@@ -73,34 +86,39 @@ impl Dim {
         if self.len != 1 || self.den != 1 || self.coefs[0] != 1 || self.powers[0] <= ONE {
             return None;
         }
+        // One symbol to the first power is one lowest bit of the four.
         let lane = self.powers[0] - ONE;
-        if lane.is_power_of_two() && lane.trailing_zeros().is_multiple_of(4) {
-            Some(SYMBOLS - 1 - (lane.trailing_zeros() / 4) as usize)
-        } else {
-            None
+        if lane & (lane - 1) != 0 || lane & 0x1111_1111_1111_1111 == 0 {
+            return None;
         }
+        Some(SYMBOLS - 1 - (lane.trailing_zeros() / 4) as usize)
     }
 
     /// The set of symbols in it, one bit each.
     pub const fn symbols(&self) -> u16 {
-        let (mut set, mut i) = (0, 0);
+        let (mut used, mut i) = (0, 0);
         while i < self.terms() {
-            let mut k = 0;
-            while k < SYMBOLS && self.powers[i] != ONE {
-                if exponent(self.powers[i], k) != 0 {
-                    set |= 1 << k;
-                }
-                k += 1;
-            }
+            used |= self.powers[i] ^ ONE;
             i += 1;
+        }
+        let (mut set, mut k) = (0, SYMBOLS);
+        while used != 0 {
+            k -= 1;
+            if used & 15 != 0 {
+                set |= 1 << k;
+            }
+            used >>= 4;
         }
         set
     }
 
     /// `self + other`.
     pub const fn add(self, other: Dim) -> Dim {
-        if !self.known() || !other.known() {
+        if self.len == NO_FORM || other.len == NO_FORM {
             return Dim::UNKNOWN;
+        }
+        if self.len == 0 {
+            return other;
         }
         let (scale_self, scale_other, den) = if self.den == other.den {
             (1, 1, self.den)
@@ -109,15 +127,14 @@ impl Dim {
             let Some(den) = times(self.den, other.den / g) else { return Dim::UNKNOWN };
             (other.den / g, self.den / g, den)
         };
-        let mut sum = Dim { den, ..Dim::ZERO };
+        let mut sum = self;
+        sum.den = den;
         let mut i = 0;
-        while i < self.terms() {
+        while scale_self != 1 && i < self.terms() {
             let Some(coef) = times(self.coefs[i], scale_self) else { return Dim::UNKNOWN };
             sum.coefs[i] = coef;
-            sum.powers[i] = self.powers[i];
             i += 1;
         }
-        sum.len = self.len;
         i = 0;
         while i < other.terms() {
             let Some(coef) = times(other.coefs[i], scale_other) else { return Dim::UNKNOWN };
@@ -126,7 +143,7 @@ impl Dim {
             }
             i += 1;
         }
-        sum.reduced()
+        if sum.den == 1 && sum.len > 0 { sum } else { sum.reduced() }
     }
 
     /// `self - other`.
@@ -136,8 +153,14 @@ impl Dim {
 
     /// `self * other`.
     pub const fn mul(self, other: Dim) -> Dim {
-        if !self.known() || !other.known() {
+        if self.len == NO_FORM || other.len == NO_FORM {
             return Dim::UNKNOWN;
+        }
+        if other.is_one() {
+            return self;
+        }
+        if self.is_one() {
+            return other;
         }
         let Some(den) = times(self.den, other.den) else { return Dim::UNKNOWN };
         let mut product = Dim { den, ..Dim::ZERO };
@@ -146,19 +169,19 @@ impl Dim {
             let mut j = 0;
             while j < other.terms() {
                 let Some(coef) = times(self.coefs[i], other.coefs[j]) else { return Dim::UNKNOWN };
-                if !product.insert(coef, self.powers[i].wrapping_add(other.powers[j]).wrapping_sub(ONE)) {
+                if !product.insert(coef, joined(self.powers[i], other.powers[j])) {
                     return Dim::UNKNOWN;
                 }
                 j += 1;
             }
             i += 1;
         }
-        product.reduced()
+        if den == 1 && product.len > 0 { product } else { product.reduced() }
     }
 
     /// The exact quotient `self / other`; unknown where it is no such polynomial.
     pub const fn div(self, other: Dim) -> Dim {
-        if !self.known() || !other.known() || other.len == 0 {
+        if self.len == NO_FORM || other.len == NO_FORM || other.len == 0 {
             return Dim::UNKNOWN;
         }
         if other.len == 1 {
@@ -178,11 +201,11 @@ impl Dim {
 
     /// Whether both have the same form, hence are equal under every binding. Unknown dims equal nothing.
     pub const fn same(&self, other: &Dim) -> bool {
-        if self.len != other.len || !self.known() || self.den != other.den {
+        if self.len != other.len || self.len == NO_FORM || self.den != other.den {
             return false;
         }
         let mut i = 0;
-        while i < self.terms() {
+        while i < self.len as usize {
             if self.coefs[i] != other.coefs[i] || self.powers[i] != other.powers[i] {
                 return false;
             }
@@ -201,21 +224,20 @@ impl Dim {
         }
         let (mut sum, mut i) = (Dim::ZERO, 0);
         while i < self.terms() {
-            let (mut term, mut k) = (Dim { den: self.den, ..Dim::term(self.coefs[i], ONE) }.reduced(), 0);
-            while k < SYMBOLS {
-                let mut power = exponent(self.powers[i], k);
-                let dim = if k < dims.len() { &dims[k] } else { &Dim::UNKNOWN };
-                while power > 0 {
-                    term = term.mul(*dim);
-                    power -= 1;
-                }
-                while power < 0 {
-                    term = term.div(*dim);
-                    power += 1;
-                }
-                k += 1;
+            let mut term = Dim { den: self.den, ..Dim::term(self.coefs[i], ONE) };
+            if self.den != 1 {
+                term = term.reduced();
             }
-            sum = sum.add(term);
+            let (mut left, mut k) = (self.powers[i] ^ ONE, SYMBOLS);
+            while left != 0 {
+                k -= 1;
+                if left & 15 != 0 {
+                    let dim = if k < dims.len() { &dims[k] } else { &Dim::UNKNOWN };
+                    term = term.times_power(dim, exponent(self.powers[i], k));
+                }
+                left >>= 4;
+            }
+            sum = if self.len == 1 { term } else { sum.add(term) };
             i += 1;
         }
         sum
@@ -223,7 +245,7 @@ impl Dim {
 
     /// How many terms there are to read: none where the dim is unknown.
     pub(crate) const fn terms(&self) -> usize {
-        if self.known() { self.len as usize } else { 0 }
+        if self.len == NO_FORM { 0 } else { self.len as usize }
     }
 
     /// The common denominator.
@@ -251,6 +273,23 @@ impl Dim {
         dim
     }
 
+    const fn times_power(mut self, dim: &Dim, power: i32) -> Dim {
+        let mut left = power;
+        while left > 0 {
+            self = self.mul(*dim);
+            left -= 1;
+        }
+        while left < 0 {
+            self = self.div(*dim);
+            left += 1;
+        }
+        self
+    }
+
+    const fn is_one(&self) -> bool {
+        self.len == 1 && self.den == 1 && self.coefs[0] == 1 && self.powers[0] == ONE
+    }
+
     const fn neg(mut self) -> Dim {
         let mut i = 0;
         while i < self.terms() {
@@ -274,10 +313,11 @@ impl Dim {
             at += 1;
         }
         if at < self.len as usize && self.powers[at] == powers {
-            let Some(sum) = self.coefs[at].checked_add(coef) else { return false };
-            if sum == i64::MIN {
+            let sum = self.coefs[at] as i128 + coef as i128;
+            if sum > RANGE || sum < -RANGE {
                 return false;
             }
+            let sum = sum as i64;
             self.coefs[at] = sum;
             if sum == 0 {
                 self.remove(at);
@@ -346,7 +386,7 @@ impl Dim {
         let mut i = 0;
         while i < self.terms() {
             let Some(coef) = times(self.coefs[i], divisor.den) else { return Dim::UNKNOWN };
-            if !quotient.insert(coef, self.powers[i].wrapping_sub(divisor.powers[0]).wrapping_add(ONE)) {
+            if !quotient.insert(coef, parted(self.powers[i], divisor.powers[0])) {
                 return Dim::UNKNOWN;
             }
             i += 1;
@@ -369,12 +409,21 @@ const fn whole(powers: Powers) -> bool {
     powers & ONE == ONE
 }
 
-/// The product, or `None` out of the range in which every number has its negative.
+/// The product, or `None` out of the range. Wide arithmetic is a single step of the compiler's interpreter, where each
+/// checked operation is several calls.
 const fn times(a: i64, b: i64) -> Option<i64> {
-    match a.checked_mul(b) {
-        Some(i64::MIN) | None => None,
-        product => product,
-    }
+    let product = a as i128 * b as i128;
+    if product > RANGE || product < -RANGE { None } else { Some(product as i64) }
+}
+
+/// The powers of a product of two terms.
+const fn joined(a: Powers, b: Powers) -> Powers {
+    (a as i128 + b as i128 - ONE as i128) as Powers
+}
+
+/// The powers of a quotient of two terms.
+const fn parted(a: Powers, b: Powers) -> Powers {
+    (a as i128 - b as i128 + ONE as i128) as Powers
 }
 
 /// The greatest common divisor, not negative; `gcd(0, a) = |a|`.

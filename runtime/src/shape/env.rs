@@ -40,13 +40,8 @@ pub(crate) struct Comparison {
 impl Env {
     /// The bindings at the start of a method: the model's dims are bound, the method's names are free.
     pub const fn new(scope: &Scope) -> Env {
-        let (mut dims, mut k) = ([Dim::UNKNOWN; SYMBOLS], 0);
-        while k < scope.len() && k < SYMBOLS {
-            dims[k] = Dim::sym(k);
-            k += 1;
-        }
         let bound = low_bits(scope.model.len());
-        Env { scope: *scope, bound, dims, own: true, rests: [(Rest::None, Shape::UNKNOWN); RESTS] }
+        Env { scope: *scope, bound, dims: Dim::SYMS, own: true, rests: [(Rest::None, Shape::UNKNOWN); RESTS] }
     }
 
     /// These bindings and the names that the shapes of a method's arguments bind: each stands for itself.
@@ -70,14 +65,13 @@ impl Env {
 
     /// The bindings of a callee's names: its model's dims are given, its own names are unknown until bound.
     pub(crate) const fn callee(scope: &Scope, dims: &[Dim]) -> Env {
-        let mut env = Env::new(scope);
-        env.own = false;
-        let mut k = 0;
-        while k < SYMBOLS {
-            env.dims[k] = if k < scope.model.len() && k < dims.len() { dims[k] } else { Dim::UNKNOWN };
+        let (mut own, mut k) = ([Dim::UNKNOWN; SYMBOLS], 0);
+        while k < scope.model.len() && k < dims.len() {
+            own[k] = dims[k];
             k += 1;
         }
-        env
+        let bound = low_bits(scope.model.len());
+        Env { scope: *scope, bound, dims: own, own: false, rests: [(Rest::None, Shape::UNKNOWN); RESTS] }
     }
 
     /// What a name stands for; unknown where the scope does not hold it.
@@ -93,9 +87,9 @@ impl Env {
         if !shape.known() {
             return Shape::UNKNOWN;
         }
-        let (mut axes, mut i) = (Shape::SCALAR, 0);
+        let (mut axes, mut i) = (shape.rested(Rest::None), 0);
         while i < shape.len() {
-            axes = axes.push(shape.axis(i).subst(&self.dims));
+            axes.set(i, shape.axis(i).subst(&self.dims));
             i += 1;
         }
         match shape.rest() {

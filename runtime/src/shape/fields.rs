@@ -2,7 +2,7 @@
 
 use super::dim::{Dim, SYMBOLS};
 use super::message::Message;
-use super::shape::{Scope, same_text};
+use super::shape::{Scope, position, same_text};
 
 /// What a layer field's dims are, in terms of the dims of the model that declares it.
 #[derive(Clone, Copy, Debug)]
@@ -104,13 +104,8 @@ impl Dims {
 
 /// The first `n` symbols: a model's own dims, seen from its own methods.
 pub const fn identity(n: usize) -> Dims {
-    let (mut all, mut k) = (Dims::NONE, 0);
-    while k < n && k < SYMBOLS {
-        all.dims[k] = Dim::sym(k);
-        k += 1;
-    }
-    all.len = k as u8;
-    all
+    let len = if n < SYMBOLS { n } else { SYMBOLS } as u8;
+    Dims { len, dims: Dim::SYMS, given: &[] }
 }
 
 /// The dims of field `name`, one for each name of `callee`: as given, else the default, else unknown. `outer` are the
@@ -283,17 +278,6 @@ const fn find(fields: &'static [FieldDims], name: &str) -> Option<&'static Field
     while i < fields.len() {
         if same_text(fields[i].name, name) {
             return Some(&fields[i]);
-        }
-        i += 1;
-    }
-    None
-}
-
-const fn position(names: &[&str], name: &str) -> Option<usize> {
-    let mut i = 0;
-    while i < names.len() {
-        if same_text(names[i], name) {
-            return Some(i);
         }
         i += 1;
     }

@@ -71,14 +71,14 @@ impl Scope {
 
     /// The symbol's number of a name.
     pub(crate) const fn number(&self, name: &str) -> Option<usize> {
-        let mut k = 0;
-        while k < self.len() && k < SYMBOLS {
-            if same_text(self.name(k), name) {
-                return Some(k);
-            }
-            k += 1;
-        }
-        None
+        let number = match position(self.model, name) {
+            Some(k) => k,
+            None => match position(self.local, name) {
+                Some(k) => self.model.len() + k,
+                None => return None,
+            },
+        };
+        if number < SYMBOLS { Some(number) } else { None }
     }
 }
 
@@ -130,12 +130,13 @@ impl Shape {
 
     /// Listed axis `i`, from the left; unknown out of range.
     pub const fn axis(&self, i: usize) -> Dim {
-        if i < self.len() { self.axes[i] } else { Dim::UNKNOWN }
+        if i < self.len as usize { self.axes[i] } else { Dim::UNKNOWN }
     }
 
     /// The axis `back` places before the last; unknown out of range.
     pub const fn last(&self, back: usize) -> Dim {
-        if back < self.len() { self.axes[self.len() - 1 - back] } else { Dim::UNKNOWN }
+        let len = self.len as usize;
+        if back < len { self.axes[len - 1 - back] } else { Dim::UNKNOWN }
     }
 
     /// The product of all axes.
@@ -236,6 +237,11 @@ impl Shape {
         self
     }
 
+    /// Puts `dim` at place `at`.
+    pub(crate) const fn set(&mut self, at: usize, dim: Dim) {
+        self.axes[at] = dim;
+    }
+
     /// Both, one behind the other: `self` gives the leading axes.
     pub(crate) const fn then(self, behind: &Shape) -> Shape {
         let (mut both, mut i) = (self, 0);
@@ -308,18 +314,26 @@ pub const fn join(a: &Shape, b: &Shape) -> Shape {
     joined
 }
 
-/// Whether two texts are equal.
-pub(crate) const fn same_text(a: &str, b: &str) -> bool {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    if a.len() != b.len() {
-        return false;
-    }
+/// The place of a name among others.
+pub(crate) const fn position(names: &[&str], name: &str) -> Option<usize> {
     let mut i = 0;
-    while i < a.len() {
-        if a[i] != b[i] {
-            return false;
+    while i < names.len() {
+        if same_text(names[i], name) {
+            return Some(i);
         }
         i += 1;
     }
-    true
+    None
+}
+
+/// Whether two texts are equal. Patterns cost the compiler's interpreter no calls.
+pub(crate) const fn same_text(a: &str, b: &str) -> bool {
+    let (mut a, mut b) = (a.as_bytes(), b.as_bytes());
+    loop {
+        match (a, b) {
+            ([x, more_a @ ..], [y, more_b @ ..]) if *x == *y => (a, b) = (more_a, more_b),
+            ([], []) => return true,
+            ([] | [_, ..], _) => return false,
+        }
+    }
 }

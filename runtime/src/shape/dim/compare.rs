@@ -1,6 +1,6 @@
 //! What can be said of dims under every binding of their symbols to positive numbers.
 
-use super::{Dim, ONE, gcd, whole};
+use super::{Dim, ONE, gcd, parted, whole};
 
 impl Dim {
     /// Whether the two are different under every binding of the symbols to positive numbers. `false` says nothing.
@@ -38,7 +38,7 @@ impl Dim {
         while i < self.terms() {
             let mut j = 0;
             while j < self.terms() && left[i] < 0 {
-                if left[j] > 0 && whole(self.powers[j].wrapping_sub(self.powers[i]).wrapping_add(ONE)) {
+                if left[j] > 0 && whole(parted(self.powers[j], self.powers[i])) {
                     let moved = if left[j] < -left[i] { left[j] } else { -left[i] };
                     left[j] -= moved;
                     left[i] += moved;

@@ -19,13 +19,13 @@ const SIG: Sig = Sig {
 
 macro_rules! repeat {
     ($step:expr) => {
-        const {
+        const _: () = {
             let mut i = 0;
             while i < TIMES {
                 let _: Step = $step;
                 i += 1;
             }
-        }
+        };
     };
 }
 
