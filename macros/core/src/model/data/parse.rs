@@ -259,6 +259,7 @@ fn read_kind(ty: &Type, marks: &Marks, generics: &Generics, leaves: &mut Vec<Typ
 }
 
 /// The syntactic form of a field's type.
+#[allow(clippy::large_enum_variant, reason = "a model has few fields, and they live as long as its expansion")]
 enum Form {
     /// Numbers, truth values and strings, and options, lists and tuples of them.
     Plain,

@@ -47,17 +47,17 @@ pub(super) fn stub(model: &Model) -> TokenStream {
 /// The user's item, with a place for the dims.
 fn item(model: &Model) -> TokenStream {
     let mut item = model.item.clone();
-    if let Item::Struct(it) = &mut item {
-        if model.keeps_config() {
-            let (field, config) = (hygiene::config_field(), hygiene::config(&model.name));
-            let (_, types, _) = model.generics.split_for_impl();
-            let added: syn::Field = parse_quote!(#field: #config #types);
-            match &mut it.fields {
-                syn::Fields::Named(fields) => fields.named.push(added),
-                syn::Fields::Unit | syn::Fields::Unnamed(_) => {
-                    it.fields = syn::Fields::Named(parse_quote!({ #added }));
-                    it.semi_token = None;
-                }
+    if let Item::Struct(it) = &mut item
+        && model.keeps_config()
+    {
+        let (field, config) = (hygiene::config_field(), hygiene::config(&model.name));
+        let (_, types, _) = model.generics.split_for_impl();
+        let added: syn::Field = parse_quote!(#field: #config #types);
+        match &mut it.fields {
+            syn::Fields::Named(fields) => fields.named.push(added),
+            syn::Fields::Unit | syn::Fields::Unnamed(_) => {
+                it.fields = syn::Fields::Named(parse_quote!({ #added }));
+                it.semi_token = None;
             }
         }
     }
