@@ -9,7 +9,17 @@ pub use crate::ops::{AddVjp, DivVjp, MulVjp, SubVjp};
 pub use crate::raise::{attempt, raise};
 pub use crate::tensor::{Bool, Float, Int, Tensor};
 pub use crate::{__layer, Device, Error, Rng};
+pub use crate::{
+    __config as config, __config_stub as config_stub, __model as model, __model_derive as model_derive,
+    __model_enum as model_enum, __model_stub as model_stub,
+};
+pub use data::*;
 pub use serde;
+
+#[path = "private/data.rs"]
+mod data;
+#[path = "private/forms.rs"]
+mod forms;
 
 /// The shape engine, and what proofs reach it through.
 pub mod shape {

@@ -20,7 +20,7 @@ pub(crate) enum DimExpr {
     /// The exact quotient.
     Div(Box<DimExpr>, Box<DimExpr>),
     /// `{EXPR}`: a constant of type `usize` that rustc evaluates.
-    Const(TokenStream, Span),
+    Const(TokenStream),
 }
 
 /// What a tensor holds.
@@ -38,8 +38,6 @@ pub(crate) struct TensorType {
     /// Leading axes: `..` is `Some(None)`, `R..` is `Some(Some(R))`.
     pub(crate) rest: Option<Option<Ident>>,
     pub(crate) dims: Vec<DimExpr>,
-    /// The first token of the annotation, or the macro's call site where there is none.
-    pub(crate) span: Span,
 }
 
 /// `Linear![784 => 256, bias = false]`, or `Relu` without arguments.
@@ -86,9 +84,12 @@ impl DimExpr {
             DimExpr::Sub(a, b) => binary(a, quote!(sub), b),
             DimExpr::Mul(a, b) => binary(a, quote!(mul), b),
             DimExpr::Div(a, b) => binary(a, quote!(div), b),
-            DimExpr::Const(tokens, span) => {
-                quote_spanned!(*span=> ::cotangent::__private::shape::Dim::lit({ const __N: ::core::primitive::usize = { #tokens }; __N } as ::core::primitive::i64))
-            }
+            DimExpr::Const(tokens) => quote! {
+                ::cotangent::__private::shape::Dim::lit({
+                    const __N: ::core::primitive::usize = { #tokens };
+                    __N
+                } as ::core::primitive::i64)
+            },
         }
     }
 
@@ -110,7 +111,8 @@ impl DimExpr {
             DimExpr::Sub(a, b) => binary(quote!(sub), a, b),
             DimExpr::Mul(a, b) => binary(quote!(mul), a, b),
             DimExpr::Div(a, b) => binary(quote!(div), a, b),
-            DimExpr::Const(tokens, span) => quote_spanned!(*span=> { #tokens }),
+            // Braces of our own: those of the user could be called superfluous.
+            DimExpr::Const(tokens) => quote!({ #tokens }),
         }
     }
 
@@ -124,27 +126,18 @@ impl DimExpr {
             DimExpr::Sub(a, b) => binary(a, " - ", b),
             DimExpr::Mul(a, b) => binary(a, "*", b),
             DimExpr::Div(a, b) => binary(a, "/", b),
-            DimExpr::Const(tokens, _) => format!("{{{tokens}}}"),
+            DimExpr::Const(tokens) => format!("{{{tokens}}}"),
         }
     }
 
     /// Every name in it, in order of appearance.
     pub(crate) fn names(&self) -> Vec<&Ident> {
         match self {
-            DimExpr::Lit(..) | DimExpr::Const(..) => vec![],
+            DimExpr::Lit(..) | DimExpr::Const(_) => vec![],
             DimExpr::Name(name) => vec![name],
             DimExpr::Add(a, b) | DimExpr::Sub(a, b) | DimExpr::Mul(a, b) | DimExpr::Div(a, b) => {
                 [a.names(), b.names()].concat()
             }
-        }
-    }
-
-    /// Where it starts.
-    pub(crate) fn span(&self) -> Span {
-        match self {
-            DimExpr::Lit(_, span) | DimExpr::Const(_, span) => *span,
-            DimExpr::Name(name) => name.span(),
-            DimExpr::Add(a, _) | DimExpr::Sub(a, _) | DimExpr::Mul(a, _) | DimExpr::Div(a, _) => a.span(),
         }
     }
 
@@ -166,8 +159,8 @@ impl DimExpr {
     fn factor(input: ParseStream<'_>) -> syn::Result<DimExpr> {
         if input.peek(token::Brace) {
             let content;
-            let braces = braced!(content in input);
-            return Ok(DimExpr::Const(content.parse()?, braces.span.join()));
+            braced!(content in input);
+            return Ok(DimExpr::Const(content.parse()?));
         }
         if input.peek(token::Paren) {
             let content;
@@ -235,7 +228,6 @@ impl TensorType {
 
 impl Parse for TensorType {
     fn parse(input: ParseStream<'_>) -> syn::Result<TensorType> {
-        let span = input.span();
         let mut kind = TensorKind::Float;
         if input.peek(syn::Ident) && input.peek2(Token![;]) {
             let name: Ident = input.parse()?;
@@ -271,7 +263,7 @@ impl Parse for TensorType {
                 comma(input)?;
             }
         }
-        Ok(TensorType { kind, rest, dims, span })
+        Ok(TensorType { kind, rest, dims })
     }
 }
 
@@ -298,14 +290,6 @@ impl LayerType {
         let args = syn::parse::Parser::parse2(arguments, mac.tokens.clone())?;
         Ok(LayerType { path: mac.path.clone(), args })
     }
-
-    /// Every dim among the arguments, with the name in front of `=`.
-    pub(crate) fn dims(&self) -> impl Iterator<Item = (Option<&Ident>, &DimExpr)> {
-        self.args.iter().filter_map(|arg| match &arg.value {
-            ArgValue::Dim(dim) => Some((arg.name.as_ref(), dim)),
-            ArgValue::Expr(_) => None,
-        })
-    }
 }
 
 impl Parse for LayerType {
@@ -324,7 +308,8 @@ impl Parse for LayerType {
 
 impl Parse for LayerArg {
     fn parse(input: ParseStream<'_>) -> syn::Result<LayerArg> {
-        if !(input.peek(syn::Ident) && input.peek2(Token![=]) && !input.peek2(Token![==]) && !input.peek2(Token![=>])) {
+        let is_equal_sign = input.peek2(Token![=]) && !input.peek2(Token![==]) && !input.peek2(Token![=>]);
+        if !input.peek(syn::Ident) || !is_equal_sign {
             return Ok(LayerArg { name: None, value: ArgValue::Dim(input.parse()?) });
         }
         let name: Ident = input.parse()?;
@@ -495,7 +480,6 @@ mod tests {
             "dim { N }",
         ];
         assert_eq!(args, expected);
-        assert_eq!(layer.dims().count(), 4);
         assert!(parse_str::<LayerType>("Relu")?.args.is_empty());
         Ok(())
     }

@@ -175,9 +175,12 @@ pub const fn check_dims(
     let mut k = 0;
     while k < required.len() {
         if position(options, required[k]).is_none() && position(callee, required[k]).is_none() {
-            return (start.text(" needs `").text(required[k]).text("`\nhelp: write `").text(model).text("![.., "))
-                .text(required[k])
-                .text(" = ..]`");
+            let text = start.text(" needs `").text(required[k]).text("`");
+            // An attribute of the field says all by itself.
+            if matches!(required[k].as_bytes(), [b'#', ..]) {
+                return text;
+            }
+            return text.text("\nhelp: write `").text(model).text("![.., ").text(required[k]).text(" = ..]`");
         }
         k += 1;
     }

@@ -45,6 +45,7 @@ pub(super) struct Field {
 }
 
 /// What a field is.
+#[allow(clippy::large_enum_variant, reason = "a model has few fields, and they live as long as its expansion")]
 pub(super) enum Kind {
     /// A layer, or a list of layers.
     Layer {
@@ -137,7 +138,8 @@ impl Field {
 }
 
 impl Source {
-    fn layers(&self) -> Vec<&Layer> {
+    /// The layers whose arguments it holds, in order.
+    pub(super) fn layers(&self) -> Vec<&Layer> {
         match self {
             Source::Given(layer) | Source::Object(layer) => vec![layer],
             Source::Repeat(inner, _) => inner.layers(),

@@ -27,28 +27,17 @@ pub(super) fn model(model: &Model, diags: &mut Diags) {
     }
 }
 
+/// Reports what is wrong about the layers of a field.
 fn source(model: &Model, source: &Source, diags: &mut Diags) {
     if let Source::Repeat(inner, length) = source {
         undeclared_dim(model, length, diags);
         return self::source(model, inner, diags);
     }
-    for layer in source_layers(source) {
-        arguments(model, layer, diags);
-    }
+    source.layers().into_iter().for_each(|layer| layer_arguments(model, layer, diags));
 }
 
-fn source_layers(source: &Source) -> Vec<&Layer> {
-    use super::ast::Stored;
-    match source {
-        Source::Given(layer) | Source::Object(layer) => vec![layer],
-        Source::Repeat(inner, _) => source_layers(inner),
-        Source::Stored(Stored::List(items)) => items.iter().flat_map(source_layers).collect(),
-        Source::Stored(Stored::One(inner)) => source_layers(inner),
-        Source::Stored(Stored::Absent | Stored::Defaults) => vec![],
-    }
-}
-
-fn arguments(model: &Model, layer: &Layer, diags: &mut Diags) {
+/// Reports what is wrong about the arguments of a layer.
+fn layer_arguments(model: &Model, layer: &Layer, diags: &mut Diags) {
     let mut names: Vec<&Ident> = vec![];
     for arg in &layer.args {
         match (&arg.name, &arg.value) {
@@ -63,13 +52,14 @@ fn arguments(model: &Model, layer: &Layer, diags: &mut Diags) {
                     argument_given_twice(name, diags);
                 }
                 match value {
-                    ArgValue::Dim(dim) if is_dim_name(name) => undeclared_dim(model, dim, diags),
+                    ArgValue::Dim(dim) => undeclared_dim(model, dim, diags),
                     ArgValue::Expr(value) if is_dim_name(name) => dim_by_expression(name, value, diags),
-                    ArgValue::Dim(_) | ArgValue::Expr(_) => {}
+                    ArgValue::Expr(_) => {}
                 }
                 names.push(name);
             }
-            (None, ArgValue::Expr(value)) => dim_by_expression(value, value, diags),
+            // The parser reads dims alone where there is no name.
+            (None, ArgValue::Expr(_)) => {}
         }
     }
 }
@@ -79,6 +69,7 @@ pub(super) fn is_dim_name(name: &Ident) -> bool {
     text(name).starts_with(char::is_uppercase)
 }
 
+/// Reports what is wrong about `dims(..)`.
 fn dims(model: &Model, diags: &mut Diags) {
     for (at, dim) in model.dims.iter().enumerate() {
         dim_in_lower_case(&dim.name, diags);
@@ -91,7 +82,7 @@ fn dims(model: &Model, diags: &mut Diags) {
     }
 }
 
-/// The shape engine numbers a method's names from the model's dims on and has room for twice as many.
+/// The shape engine has room for sixteen names in a method, of which the model's dims come first.
 const MAX_DIMS: usize = 8;
 
 fn dim_in_lower_case(name: &Ident, diags: &mut Diags) {
@@ -150,12 +141,14 @@ fn argument_given_twice(name: &Ident, diags: &mut Diags) {
     diags.error(name, format!("`{name}` is given twice"));
 }
 
-fn dim_by_expression(name: &impl ToTokens, value: &impl ToTokens, diags: &mut Diags) {
-    let (name, text) = (name.to_token_stream(), value.to_token_stream());
-    let help = format!(
-        "not a dim: use a literal, a name, `{{EXPR}}` for a constant, or `+ - * /` of these\nhelp: `{name}` starts with an upper-case letter, so it is a dim"
+fn dim_by_expression(name: &Ident, value: &impl ToTokens, diags: &mut Diags) {
+    diags.error(
+        value,
+        format!(
+            "`{name}` is a dim, since it starts with an upper-case letter, and this is none: use a literal, a name, \
+             `{{EXPR}}` for a constant, or `+ - * /` of these"
+        ),
     );
-    diags.error(&text, help);
 }
 
 fn tied_to_nothing(model: &Model, field: &Ident, target: &str, diags: &mut Diags) {
@@ -233,7 +226,7 @@ pub(super) fn param_shape(at: &impl ToTokens, diags: &mut Diags) {
 
 /// `Option<Param![..]>` without a word on when it is there.
 pub(super) fn option_without_config(at: &impl ToTokens, diags: &mut Diags) {
-    diags.error(at, "an optional parameter says whether it is there by default\nhelp: write `#[config(true)]` or `#[config(false)]`; the config then has a flag of the field's name");
+    diags.error(at, "what is optional and has a first value says whether it is there by default\nhelp: write `#[config(true)]` or `#[config(false)]`; the config then has a flag of the field's name");
 }
 
 /// `#[config(..)]` on an option or a layer with something other than a truth value.

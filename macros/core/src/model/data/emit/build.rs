@@ -26,23 +26,21 @@ pub(super) fn function(model: &Model) -> TokenStream {
         quote!(#field: ::core::clone::Clone::clone(#config),)
     });
     let (checks, body) = (checks(model), quote!(Self { #(#fields,)* #kept }));
+    let words = model.fields.iter().any(|f| matches!(f.kind, Kind::Tensor { .. })).then(|| {
+        quote! {
+            #[allow(unused_imports)]
+            use ::cotangent::__private::init::*;
+        }
+    });
     let bindings = guard::bindings(model, &config, &mentioned(model));
     quote! {
         #[allow(non_snake_case, unused_variables, unused_mut)]
         fn build(#config: &Self::Config, #at: &mut ::cotangent::__private::Builder<'_>) -> Self {
+            #words
             #bindings
             #checks
             #(#ties)*
             #body
-        }
-    }
-}
-
-/// The function of a model with mistakes.
-pub(super) fn none() -> TokenStream {
-    quote! {
-        fn build(_: &Self::Config, _: &mut ::cotangent::__private::Builder<'_>) -> Self {
-            ::cotangent::__private::unbuilt()
         }
     }
 }
@@ -109,11 +107,6 @@ fn value(model: &Model, field: &Field) -> TokenStream {
         }
         Kind::Tensor { state, shape, init, flag, list } => {
             let sizes = shape.iter().map(DimExpr::to_usize);
-            let init = quote!({
-                #[allow(unused_imports)]
-                use ::cotangent::__private::inits::*;
-                #init
-            });
             let shape = quote!(&[#(#sizes),*]);
             let value = match (list, state) {
                 (None, false) => quote!(#at.param(#text, #shape, #init)),
@@ -207,19 +200,22 @@ pub(super) fn layer_settings(model: &Model, layer: &Layer) -> TokenStream {
     quote!({ let mut #made = #start; #(#set)* #made })
 }
 
+/// Whether the value of an option is the config of a layer: `inner = Linear![C => C]`.
+pub(super) fn is_layer(value: &Expr) -> bool {
+    matches!(value, Expr::Macro(mac) if mac.mac.path.segments.last().is_some_and(|s| is_dim_name(&s.ident)))
+}
+
 /// The value of an option: text becomes whatever string type the option has, a layer its config.
 fn option(model: &Model, value: &Expr) -> TokenStream {
     match value {
         Expr::Lit(literal) if matches!(literal.lit, Lit::Str(_)) => quote!(::core::convert::Into::into(#value)),
-        Expr::Macro(mac) if mac.mac.path.segments.last().is_some_and(|s| is_dim_name(&s.ident)) => {
-            match syn::parse2::<Layer>(value.to_token_stream()) {
-                Ok(layer) => {
-                    let settings = layer_settings(model, &layer);
-                    quote!(::core::option::Option::Some(#settings))
-                }
-                Err(error) => error.to_compile_error(),
+        layer if is_layer(layer) => match syn::parse2::<Layer>(value.to_token_stream()) {
+            Ok(layer) => {
+                let settings = layer_settings(model, &layer);
+                quote!(::core::option::Option::Some(#settings))
             }
-        }
+            Err(error) => error.to_compile_error(),
+        },
         other => guard::expression(model, other).to_token_stream(),
     }
 }

@@ -1,6 +1,6 @@
 //! What a layer field's dims are, as constants, and the proofs that its type takes them.
 
-use super::{config, is_generic};
+use super::{build, config, is_generic};
 use crate::caret;
 use crate::dims::{ArgValue, DimExpr};
 use crate::hygiene;
@@ -112,8 +112,9 @@ fn proof(field: &Field, layer: &Layer) -> TokenStream {
     let (cfgs, name, ty) = (&field.cfgs, field.text(), &layer.ty);
     let fields = entry(&name, &args(layer));
     let options = layer.args.iter().filter_map(|arg| match (&arg.name, &arg.value) {
+        (Some(name), ArgValue::Expr(value)) if build::is_layer(value) => Some(config::generic_option(&text(name))),
         (Some(name), ArgValue::Expr(_)) => Some(text(name)),
-        _ => None,
+        (Some(_) | None, ArgValue::Dim(_)) | (None, ArgValue::Expr(_)) => None,
     });
     let model = quote!(<#ty as ::cotangent::__private::Model>);
     // The variant of an enum need not use all of its dims.
