@@ -16,6 +16,7 @@ fn dropped_buffers_are_used_again() {
 }
 
 #[test]
+#[cfg(not(miri))]
 fn unused_memory_goes_back_before_more_is_asked() {
     let cpu = CpuBackend::new();
     for i in 0..12 {

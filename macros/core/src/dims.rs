@@ -307,7 +307,8 @@ impl Parse for LayerType {
 
 impl Parse for LayerArg {
     fn parse(input: ParseStream<'_>) -> syn::Result<LayerArg> {
-        if !(input.peek(syn::Ident) && input.peek2(Token![=]) && !input.peek2(Token![==]) && !input.peek2(Token![=>])) {
+        let is_equal_sign = input.peek2(Token![=]) && !input.peek2(Token![==]) && !input.peek2(Token![=>]);
+        if !input.peek(syn::Ident) || !is_equal_sign {
             return Ok(LayerArg { name: None, value: ArgValue::Dim(input.parse()?) });
         }
         let name: Ident = input.parse()?;

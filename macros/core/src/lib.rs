@@ -3,6 +3,8 @@
 //! Every entry point takes and returns `proc_macro2` tokens, so that tests call it as a function. User input, whatever
 //! it is, gives errors rather than a panic.
 
+#![allow(clippy::wildcard_enum_match_arm, reason = "the enums of `syn` are non-exhaustive")]
+
 mod caret;
 mod diags;
 mod dims;

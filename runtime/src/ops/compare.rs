@@ -1,6 +1,7 @@
 //! Comparisons, truth values, and choices by truth values.
 
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
+#![allow(clippy::type_complexity, reason = "the type of a companion names all of its cotangents")]
 
 use super::elementwise::{binary, broadcasting, run, unary, unary_to};
 use super::fold::sum_to;

@@ -5,7 +5,8 @@
 //! are added in `f64`, and a few long rows are cut into many short ones, so that the error does not grow with the
 //! length and all threads have work.
 
-use super::elementwise::unary;
+use super::arith_kernels::max as maximum;
+use super::elementwise::{binary, unary};
 use crate::tensor::{Dims, Raw, Strides, launch};
 use cotangent_hal::native::lanes;
 use cotangent_hal::{Arg, DType, Kernel, Scalar};
@@ -38,7 +39,7 @@ cotangent_hal::kernel! {
 cotangent_hal::kernel! {
     static ARGMAX_ROWS = Rows "argmax" (x: Each F32) -> (y: PerRow I64) |tile| {
         let m = lanes::max_or_nan(x);
-        y[0] = x.iter().position(|&v| v == m || v != v).unwrap_or(0) as i64;
+        y[0] = x.iter().position(|&v| v == m || v.is_nan()).unwrap_or(0) as i64;
     }
 }
 
@@ -253,6 +254,9 @@ impl State {
                 return self.fold_slices(if folded == 1 { k } else { 1.0 });
             }
         }
+        if self.how == Fold::Max && last > 0 && self.runs[last - 1].folded && self.runs[last].extent >= 16 {
+            return self.halve();
+        }
         if let Some(i) = self.runs.iter().rposition(|run| run.folded) {
             let run = self.runs.remove(i);
             self.runs.push(run);
@@ -337,6 +341,22 @@ impl State {
             run_rows(&SUM_COLUMNS, &window(&self.at, start as usize, inner), &y, k);
         }
         self.runs.remove(self.runs.len() - 2);
+        self.become_contiguous(out, self.runs.len());
+    }
+
+    /// Takes the maximum of both halves of the run before the last one, element by element. The halves of an odd run
+    /// share an element, which does a maximum no harm.
+    fn halve(&mut self) {
+        let at = self.runs.len() - 2;
+        let Run { extent, stride, .. } = self.runs[at];
+        let half = extent.div_ceil(2);
+        self.runs[at].extent = half;
+        let start = self.at.offset as isize + stride * (extent - half) as isize;
+        let (a, b) = (window(&self.at, self.at.offset, &self.runs), window(&self.at, start as usize, &self.runs));
+        let out = binary(&maximum::TENSORS, a, b, &[]);
+        if half == 1 {
+            self.runs[at].folded = false;
+        }
         self.become_contiguous(out, self.runs.len());
     }
 

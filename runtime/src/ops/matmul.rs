@@ -4,6 +4,7 @@
 //! unless the leading axes of one matrix cannot be walked with one stride.
 
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
+#![allow(clippy::type_complexity, reason = "the type of a companion names all of its cotangents")]
 
 use super::fold::sum_to;
 use crate::diff::{Pullback, Want};

@@ -5,7 +5,9 @@
 //! user's crate chooses, so that user crates compile little.
 
 mod accumulate;
-pub mod arith;
+mod arith;
+mod arith_kernels;
+mod arith_pullback;
 mod compare;
 mod cross_entropy;
 mod dropout;
@@ -35,6 +37,7 @@ pub use movement_join::{IntoTensors, Joined, cat, stack};
 pub use movement_split::{Form, IntoParts, List, Parted, Tuple};
 pub use movement_undo::Moved;
 pub use operand::{IntOperand, Number, Operand, Slot};
+pub use operators::{AddVjp, DivVjp, MulVjp, SubVjp};
 
 pub(crate) use accumulate::{add_ct, sum_to};
 pub(crate) use movement_undo::joined;

@@ -1,6 +1,7 @@
 //! The mean squared difference.
 
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
+#![allow(clippy::type_complexity, reason = "the type of a companion names all of its cotangents")]
 
 use super::elementwise::broadcasting;
 use super::fold;

@@ -2,10 +2,8 @@
 
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
 
-use super::arith::{
-    BinaryPullback, IntOp, Op, apply, apply_int, apply_int_left, apply_left, apply_left_vjp, apply_vjp, negate,
-    negate_int,
-};
+use super::arith::{IntOp, Op, apply, apply_int, apply_int_left, apply_left, negate, negate_int};
+use super::arith_pullback::{BinaryPullback, apply_left_vjp, apply_vjp};
 use super::operand::{IntOperand, Number, Operand};
 use crate::diff::{Diff, Pullback, Want};
 use crate::tensor::{Int, Tensor};

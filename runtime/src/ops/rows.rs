@@ -14,8 +14,8 @@ cotangent_hal::kernel! {
             y[i] = math::exp::<FMA>(x[i] - m);
         }
         let k = 1.0 / lanes::sum(y);
-        for i in 0..tile.1 {
-            y[i] *= k;
+        for y in y {
+            *y *= k;
         }
     }
 }

@@ -252,3 +252,78 @@ macro_rules! __config {
         }
     };
 }
+
+/// Stands in for all that a model with mistakes implements.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __model_stub {
+    ($model:ident $grads:ident [$config:ty] [$($derive:ident)*] { $($items:tt)* }) => {
+        $($crate::__model_stub! { $derive $model })*
+        impl ::core::default::Default for $grads {
+            fn default() -> Self { $crate::__private::unbuilt() }
+        }
+        impl $crate::__private::Grads for $grads {
+            fn visit(
+                &mut self,
+                _: &$crate::__private::Path<'_>,
+                _: &mut dyn FnMut(&$crate::__private::Path<'_>, &mut ::core::option::Option<$crate::__private::Tensor>),
+            ) {}
+            fn add(&mut self, _: Self) {}
+        }
+        impl $crate::__private::Model for $model {
+            type Config = $config;
+            type Grads = $grads;
+            const NAME: &'static str = "";
+            $($items)*
+            fn build(_: &Self::Config, _: &mut $crate::__private::Builder<'_>) -> Self { $crate::__private::unbuilt() }
+            fn config(&self) -> Self::Config { $crate::__private::unbuilt() }
+            fn visit(
+                &self,
+                _: &$crate::__private::Path<'_>,
+                _: &mut dyn FnMut(&$crate::__private::Path<'_>, $crate::__private::Leaf<'_>),
+            ) {}
+            fn visit_mut(
+                &mut self,
+                _: &$crate::__private::Path<'_>,
+                _: &mut dyn FnMut(&$crate::__private::Path<'_>, $crate::__private::LeafMut<'_>),
+            ) {}
+            fn trainable(&self) -> bool { false }
+        }
+    };
+    (Clone $model:ident) => {
+        impl ::core::clone::Clone for $model {
+            fn clone(&self) -> Self { $crate::__private::unbuilt() }
+        }
+    };
+    ($text:ident $model:ident) => {
+        impl ::core::fmt::$text for $model {
+            fn fmt(&self, _: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result { $crate::__private::unbuilt() }
+        }
+    };
+}
+
+/// Stands in for all that the config of a model with mistakes implements.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __config_stub {
+    ($config:ident) => {
+        impl $crate::__private::FromDims for $config {
+            fn from_dims(_: &[usize]) -> Self { $crate::__private::unbuilt() }
+        }
+        impl $crate::__private::serde::Serialize for $config {
+            fn serialize<S: $crate::__private::serde::Serializer>(
+                &self,
+                _: S,
+            ) -> ::core::result::Result<S::Ok, S::Error> {
+                $crate::__private::unbuilt()
+            }
+        }
+        impl<'de> $crate::__private::serde::Deserialize<'de> for $config {
+            fn deserialize<D: $crate::__private::serde::Deserializer<'de>>(
+                _: D,
+            ) -> ::core::result::Result<Self, D::Error> {
+                $crate::__private::unbuilt()
+            }
+        }
+    };
+}

@@ -1,6 +1,6 @@
 use crate::reference::{Array, SHAPES, broadcast, close, cpu, layouts, pulled, random};
 use cotangent_runtime::diff::Want;
-use cotangent_runtime::ops::arith::{AddVjp, DivVjp, MulVjp, SubVjp};
+use cotangent_runtime::ops::{AddVjp, DivVjp, MulVjp, SubVjp};
 use cotangent_runtime::testing::{GradCheck, check_grad};
 use cotangent_runtime::{Error, Int, Tensor, attempt};
 

@@ -45,6 +45,7 @@ pub(super) struct Field {
 }
 
 /// What a field is.
+#[allow(clippy::large_enum_variant, reason = "a model has few fields, and they live as long as its expansion")]
 pub(super) enum Kind {
     /// A layer, or a list of layers.
     Layer {

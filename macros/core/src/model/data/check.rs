@@ -226,7 +226,7 @@ pub(super) fn param_shape(at: &impl ToTokens, diags: &mut Diags) {
 
 /// `Option<Param![..]>` without a word on when it is there.
 pub(super) fn option_without_config(at: &impl ToTokens, diags: &mut Diags) {
-    diags.error(at, "an optional parameter says whether it is there by default\nhelp: write `#[config(true)]` or `#[config(false)]`; the config then has a flag of the field's name");
+    diags.error(at, "what is optional and has a first value says whether it is there by default\nhelp: write `#[config(true)]` or `#[config(false)]`; the config then has a flag of the field's name");
 }
 
 /// `#[config(..)]` on an option or a layer with something other than a truth value.

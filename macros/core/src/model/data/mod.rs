@@ -33,12 +33,12 @@ fn finish(model: &Model, mut diags: Diags) -> TokenStream {
     check::model(model, &mut diags);
     match diags.gate() {
         Ok(()) => {
-            let tokens = emit::model(model, true);
+            let tokens = emit::model(model);
             let watch = dump::dump(&ast::text(&model.name), &tokens);
             quote!(#tokens #watch)
         }
         Err(errors) => {
-            let stub = emit::model(model, false);
+            let stub = emit::stub(model);
             quote!(#stub #errors)
         }
     }

@@ -31,7 +31,10 @@ pub(super) fn struct_(args: TokenStream, mut item: ItemStruct, diags: &mut Diags
                 }
             }
         }
-        Fields::Unnamed(unnamed) => check::unnamed_fields(unnamed, diags),
+        Fields::Unnamed(unnamed) => {
+            check::unnamed_fields(unnamed, diags);
+            unnamed.unnamed.iter_mut().for_each(|field| dims::strip_field(&mut field.ty));
+        }
         Fields::Unit => {}
     }
     let derives = derives(&item.attrs);
@@ -65,8 +68,9 @@ pub(super) fn enum_(args: TokenStream, mut item: ItemEnum, diags: &mut Diags) ->
                 let ty = inner.unnamed.first().map(|f| f.ty.clone());
                 (kind, ty.unwrap_or_else(|| syn::parse_quote!(())))
             }
-            Fields::Named(_) | Fields::Unnamed(_) => {
+            fields @ (Fields::Named(_) | Fields::Unnamed(_)) => {
                 check::variant_form(&form, diags);
+                fields.iter_mut().for_each(|field| dims::strip_field(&mut field.ty));
                 (Kind::Unit, syn::parse_quote!(()))
             }
         };
@@ -241,7 +245,12 @@ fn read_kind(ty: &Type, marks: &Marks, generics: &Generics, leaves: &mut Vec<Typ
             leaves.extend(inner.leaf());
             let init = marks.init_list(diags);
             let source = match (option, flag) {
-                (true, None) => Source::Stored(Stored::Absent),
+                (true, None) => {
+                    if !matches!(init, Init::None) {
+                        check::option_without_config(ty, diags);
+                    }
+                    Source::Stored(Stored::Absent)
+                }
                 _ => source(inner, ty, init, true, diags)?,
             };
             Some(Kind::Layer { source, flag })
@@ -250,6 +259,7 @@ fn read_kind(ty: &Type, marks: &Marks, generics: &Generics, leaves: &mut Vec<Typ
 }
 
 /// The syntactic form of a field's type.
+#[allow(clippy::large_enum_variant, reason = "a model has few fields, and they live as long as its expansion")]
 enum Form {
     /// Numbers, truth values and strings, and options, lists and tuples of them.
     Plain,

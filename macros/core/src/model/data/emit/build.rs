@@ -26,23 +26,21 @@ pub(super) fn function(model: &Model) -> TokenStream {
         quote!(#field: ::core::clone::Clone::clone(#config),)
     });
     let (checks, body) = (checks(model), quote!(Self { #(#fields,)* #kept }));
+    let words = model.fields.iter().any(|f| matches!(f.kind, Kind::Tensor { .. })).then(|| {
+        quote! {
+            #[allow(unused_imports)]
+            use ::cotangent::__private::init::*;
+        }
+    });
     let bindings = guard::bindings(model, &config, &mentioned(model));
     quote! {
         #[allow(non_snake_case, unused_variables, unused_mut)]
         fn build(#config: &Self::Config, #at: &mut ::cotangent::__private::Builder<'_>) -> Self {
+            #words
             #bindings
             #checks
             #(#ties)*
             #body
-        }
-    }
-}
-
-/// The function of a model with mistakes.
-pub(super) fn none() -> TokenStream {
-    quote! {
-        fn build(_: &Self::Config, _: &mut ::cotangent::__private::Builder<'_>) -> Self {
-            ::cotangent::__private::unbuilt()
         }
     }
 }
@@ -109,11 +107,6 @@ fn value(model: &Model, field: &Field) -> TokenStream {
         }
         Kind::Tensor { state, shape, init, flag, list } => {
             let sizes = shape.iter().map(DimExpr::to_usize);
-            let init = quote!({
-                #[allow(unused_imports)]
-                use ::cotangent::__private::init::*;
-                #init
-            });
             let shape = quote!(&[#(#sizes),*]);
             let value = match (list, state) {
                 (None, false) => quote!(#at.param(#text, #shape, #init)),

@@ -22,7 +22,7 @@ struct Entry<'a> {
 fn entries(model: &Model) -> Vec<Entry<'_>> {
     let kept = hygiene::config_field();
     let dims = model.dims.iter().map(|dim| {
-        let (name, doc) = (&dim.name, format!("The dim `{}`.", dim.name));
+        let (name, doc) = (&dim.name, format!(" The dim `{}`.", dim.name));
         let default = dim.default.map(|d| proc_macro2::Literal::i64_unsuffixed(d).into_token_stream());
         let ty = quote!(::core::primitive::usize);
         Entry { cfgs: &[], docs: quote!(#[doc = #doc]), name, ty, default, read: quote!(self.#kept.#name) }
@@ -37,10 +37,10 @@ fn entries(model: &Model) -> Vec<Entry<'_>> {
         match &field.kind {
             Kind::Config { default } => {
                 let read = quote!(::core::clone::Clone::clone(&self.#name));
-                entry(own(format!("The setting `{}`.", field.text())), ty.to_token_stream(), default.clone(), read)
+                entry(own(format!(" The setting `{}`.", field.text())), ty.to_token_stream(), default.clone(), read)
             }
             Kind::Layer { flag: Some(default), .. } | Kind::Tensor { flag: Some(default), .. } => {
-                let doc = format!("Whether there is a `{}`.", field.text());
+                let doc = format!(" Whether there is a `{}`.", field.text());
                 let read = quote!(self.#name.is_some());
                 entry(quote!(#[doc = #doc]), quote!(::core::primitive::bool), Some(quote!(#default)), read)
             }
@@ -49,7 +49,12 @@ fn entries(model: &Model) -> Vec<Entry<'_>> {
                     Stored::List(_) => "The configs of the layers in",
                     Stored::One(_) | Stored::Absent | Stored::Defaults => "The config of",
                 };
-                let doc = format!("{what} `{}`; `None` stands for those that the model declares.", field.text());
+                let none = match stored {
+                    Stored::List(_) | Stored::One(_) => "those that the model declares",
+                    Stored::Absent => "no such layer",
+                    Stored::Defaults => "the layer's own defaults",
+                };
+                let doc = format!(" {what} `{}`; `None` stands for {none}.", field.text());
                 let ty = quote!(::core::option::Option<<#ty as ::cotangent::__private::Model>::Config>);
                 let read = quote!(::core::option::Option::Some(::cotangent::__private::Model::config(&self.#name)));
                 entry(quote!(#[doc = #doc]), ty, Some(quote!(::core::option::Option::None)), read)
@@ -112,25 +117,17 @@ pub(super) fn read(model: &Model) -> TokenStream {
 }
 
 /// The struct and its impls.
-pub(super) fn all(model: &Model, generics: &Generics, sound: bool) -> TokenStream {
+pub(super) fn all(model: &Model, generics: &Generics) -> TokenStream {
     if model.is_enum {
         return super::enums::config(model, generics);
     }
-    let mut entries = entries(model);
+    let entries = entries(model);
     if entries.is_empty() {
         return quote!();
     }
-    if !sound {
-        entries
-            .iter_mut()
-            .for_each(|e| e.default = e.default.take().map(|_| quote!(::cotangent::__private::unbuilt())));
-    }
-    let (vis, name, owner) = (&model.vis, hygiene::config(&model.name), &model.name);
-    let doc = format!("The dims and settings of [`{owner}`].");
-    let (declared, types, clause) = generics.split_for_impl();
-    let declared_inner = super::inner(&declared);
-    let derives = if generics.params.is_empty() { quote!(Clone, Debug) } else { quote!(Clone) };
-    let fields = entries.iter().map(|Entry { cfgs, docs, name, ty, .. }| quote!(#(#cfgs)* #docs pub #name: #ty));
+    let (name, declaration) = (hygiene::config(&model.name), declaration(model, generics, &entries));
+    let (declared, types, _) = generics.split_for_impl();
+    let declared = super::inner(&declared);
     let serial = entries.iter().map(|Entry { cfgs, name, default, .. }| {
         let default = match default {
             Some(default) => quote!(::core::option::Option::Some(#default)),
@@ -140,22 +137,55 @@ pub(super) fn all(model: &Model, generics: &Generics, sound: bool) -> TokenStrea
         quote!([#(#cfgs)*] #name #text #default;)
     });
     let text = name.to_string();
-    let (struct_params, construct) = (params(generics), construct(model, &entries));
+    let (made, from_dims) = construct(model, &entries);
     let bounds = generics.where_clause.as_ref().map(|c| &c.predicates);
     quote! {
-        #[doc = #doc]
-        #[derive(#derives)]
-        #[allow(dead_code, non_snake_case, private_bounds, private_interfaces)]
-        #vis struct #name #struct_params #clause { #(#fields,)* }
+        #declaration
         const _: () = {
-            #construct
-            ::cotangent::__private::config! { [#declared_inner] [#name #types] #text [#bounds] { #(#serial)* } }
+            #made
+            #from_dims
+            ::cotangent::__private::config! { [#declared] [#name #types] #text [#bounds] { #(#serial)* } }
         };
     }
 }
 
-/// `XConfig::new` or `Default`, and the config of `Linear![784 => 256]`.
-fn construct(model: &Model, entries: &[Entry<'_>]) -> TokenStream {
+/// The struct, and impls that do nothing.
+pub(super) fn stub(model: &Model, generics: &Generics) -> TokenStream {
+    let name = hygiene::config(&model.name);
+    if model.is_enum {
+        let declaration = super::enums::config(model, generics);
+        return quote!(#declaration ::cotangent::__private::config_stub! { #name });
+    }
+    let mut entries: Vec<Entry<'_>> = vec![];
+    for mut entry in self::entries(model) {
+        if !entries.iter().any(|e| e.name == entry.name) {
+            entry.default = entry.default.map(|_| quote!(::cotangent::__private::unbuilt()));
+            entries.push(entry);
+        }
+    }
+    if entries.is_empty() {
+        return quote!();
+    }
+    let (declaration, (made, _)) = (declaration(model, generics, &entries), construct(model, &entries));
+    quote!(#declaration #made ::cotangent::__private::config_stub! { #name })
+}
+
+fn declaration(model: &Model, generics: &Generics, entries: &[Entry<'_>]) -> TokenStream {
+    let (vis, name) = (&model.vis, hygiene::config(&model.name));
+    let doc = format!(" The dims and settings of [`{}`].", model.name);
+    let derives = if generics.params.is_empty() { quote!(Clone, Debug) } else { quote!(Clone) };
+    let fields = entries.iter().map(|Entry { cfgs, docs, name, ty, .. }| quote!(#(#cfgs)* #docs pub #name: #ty));
+    let (params, clause) = (params(generics), &generics.where_clause);
+    quote! {
+        #[doc = #doc]
+        #[derive(#derives)]
+        #[allow(dead_code, non_snake_case, private_bounds, private_interfaces)]
+        #vis struct #name #params #clause { #(#fields,)* }
+    }
+}
+
+/// `XConfig::new` or `Default`; and the config of `Linear![784 => 256]`.
+fn construct(model: &Model, entries: &[Entry<'_>]) -> (TokenStream, TokenStream) {
     let generics = super::bounded(model);
     let (declared, types, clause) = generics.split_for_impl();
     let name = hygiene::config(&model.name);
@@ -202,10 +232,10 @@ fn construct(model: &Model, entries: &[Entry<'_>]) -> TokenStream {
             __made
         };
     }
-    quote! {
-        #made
+    let from_dims = quote! {
         impl #declared ::cotangent::__private::FromDims for #name #types #clause {
             fn from_dims(__dims: &[::core::primitive::usize]) -> Self { #config }
         }
-    }
+    };
+    (made, from_dims)
 }

@@ -19,10 +19,10 @@ fn layer(field: &Field) -> Option<&Layer> {
 /// `StageConfig`: an enum of the variants' configs.
 pub(super) fn config(model: &Model, generics: &Generics) -> TokenStream {
     let (vis, name, owner) = (&model.vis, hygiene::config(&model.name), &model.name);
-    let doc = format!("Which variant of [`{owner}`] a layer is, and its config.");
+    let doc = format!(" Which variant of [`{owner}`] a layer is, and its config.");
     let variants = model.fields.iter().map(|field| {
         let (cfgs, docs, ident, ty) = (&field.cfgs, &field.docs, &field.ident, &field.ty);
-        let text = format!("The config of a `{}`.", field.text());
+        let text = format!(" The config of a `{}`.", field.text());
         let docs = if docs.is_empty() { quote!(#[doc = #text]) } else { quote!(#(#docs)*) };
         match layer(field) {
             Some(_) => quote!(#(#cfgs)* #docs #ident(<#ty as ::cotangent::__private::Model>::Config)),
@@ -40,12 +40,12 @@ pub(super) fn config(model: &Model, generics: &Generics) -> TokenStream {
 }
 
 /// `impl Model` and what goes with it.
-pub(super) fn implementation(model: &Model, generics: &Generics, sound: bool) -> TokenStream {
+pub(super) fn implementation(model: &Model, generics: &Generics) -> TokenStream {
     let (declared, types, _) = generics.split_for_impl();
     let declared = inner(&declared);
     let (name, grads, settings) = (&model.name, hygiene::grads(&model.name), hygiene::config(&model.name));
     let bounds = bounds(model, generics);
-    let (constants, proofs) = if sound { proofs::all(model) } else { (proofs::none(model), quote!()) };
+    let (constants, proofs) = proofs::all(model);
     let variants = |with_layer: bool| {
         model.fields.iter().filter(move |f| matches!(f.kind, Kind::Layer { .. }) == with_layer).map(|f| {
             let (cfgs, ident, text) = (&f.cfgs, &f.ident, f.text());
@@ -55,9 +55,9 @@ pub(super) fn implementation(model: &Model, generics: &Generics, sound: bool) ->
     let (layers, units) = (variants(true), variants(false));
     let derived = derived(model, &declared, &quote!(#name #types), &bounds);
     let text = text(name);
-    let make = if sound { make(model) } else { quote!(::cotangent::__private::unbuilt()) };
+    let make = make(model);
     let (variant, dims) = (hygiene::constant("name"), hygiene::constant("dims"));
-    let build = variants_build(model, sound);
+    let build = variants_build(model);
     quote! {
         const _: () = {
             #proofs
@@ -78,10 +78,7 @@ pub(super) fn implementation(model: &Model, generics: &Generics, sound: bool) ->
     }
 }
 
-fn variants_build(model: &Model, sound: bool) -> TokenStream {
-    if !sound {
-        return build::none();
-    }
+fn variants_build(model: &Model) -> TokenStream {
     let (at, config, name) = (hygiene::builder(), hygiene::config_field(), hygiene::config(&model.name));
     let arms = model.fields.iter().map(|field| {
         let (cfgs, ident, text) = (&field.cfgs, &field.ident, field.text());

@@ -13,33 +13,51 @@ use quote::{ToTokens, quote};
 use std::collections::BTreeSet;
 use syn::{Generics, Item, parse_quote};
 
-/// The whole expansion. Where errors were found it is not `sound`: everything that others name exists, but it proves
-/// nothing and builds nothing.
-pub(super) fn model(model: &Model, sound: bool) -> TokenStream {
+/// The whole expansion.
+pub(super) fn model(model: &Model) -> TokenStream {
     let generics = bounded(model);
-    let (item, grads, settings) = (item(model), grads(model, &generics), config::all(model, &generics, sound));
+    let (item, grads, settings) = (item(model), grads(model, &generics), config::all(model, &generics));
     let implementation = match model.is_enum {
-        true => enums::implementation(model, &generics, sound),
-        false => implementation(model, &generics, sound),
+        true => enums::implementation(model, &generics),
+        false => implementation(model, &generics),
     };
     let (init, dims) = (init(model, &generics), dims_macro(model));
     quote! { #item #grads #settings #implementation #init #dims }
 }
 
+/// What stands beside errors: everything that others name exists, but it claims and does nothing. A generic model is
+/// its item alone.
+pub(super) fn stub(model: &Model) -> TokenStream {
+    let item = item(model);
+    if !model.generics.params.is_empty() {
+        return item;
+    }
+    let generics = bounded(model);
+    let (grads, settings) = (grads(model, &generics), config::stub(model, &generics));
+    let (init, dims) = (init(model, &generics), dims_macro(model));
+    let (name, grads_name, config) = (&model.name, hygiene::grads(&model.name), config::ty(model));
+    let (constants, derives) = (proofs::none(model), missing_derives(model));
+    quote! {
+        #item #grads #settings
+        ::cotangent::__private::model_stub! { #name #grads_name [#config] [#(#derives)*] { #constants } }
+        #init #dims
+    }
+}
+
 /// The user's item, with a place for the dims.
 fn item(model: &Model) -> TokenStream {
     let mut item = model.item.clone();
-    if let Item::Struct(it) = &mut item {
-        if model.keeps_config() {
-            let (field, config) = (hygiene::config_field(), hygiene::config(&model.name));
-            let (_, types, _) = model.generics.split_for_impl();
-            let added: syn::Field = parse_quote!(#field: #config #types);
-            match &mut it.fields {
-                syn::Fields::Named(fields) => fields.named.push(added),
-                syn::Fields::Unit | syn::Fields::Unnamed(_) => {
-                    it.fields = syn::Fields::Named(parse_quote!({ #added }));
-                    it.semi_token = None;
-                }
+    if let Item::Struct(it) = &mut item
+        && model.keeps_config()
+    {
+        let (field, config) = (hygiene::config_field(), hygiene::config(&model.name));
+        let (_, types, _) = model.generics.split_for_impl();
+        let added: syn::Field = parse_quote!(#field: #config #types);
+        match &mut it.fields {
+            syn::Fields::Named(fields) => fields.named.push(added),
+            syn::Fields::Unit | syn::Fields::Unnamed(_) => {
+                it.fields = syn::Fields::Named(parse_quote!({ #added }));
+                it.semi_token = None;
             }
         }
     }
@@ -88,11 +106,11 @@ fn bounds(model: &Model, generics: &Generics) -> TokenStream {
 /// The struct of gradients.
 fn grads(model: &Model, generics: &Generics) -> TokenStream {
     let (vis, name) = (&model.vis, hygiene::grads(&model.name));
-    let doc = format!("The gradients of [`{}`], field by field.", model.name);
+    let doc = format!(" The gradients of [`{}`], field by field.", model.name);
     let fields = model.fields.iter().map(|field| {
         let Field { cfgs, ident, ty, .. } = field;
         let vis = if model.is_enum { quote!(pub) } else { field.vis.to_token_stream() };
-        let doc = format!("The gradients of `{}`.", field.text());
+        let doc = format!(" The gradients of `{}`.", field.text());
         let ty = match field.kind {
             Kind::Layer { .. } | Kind::Tensor { .. } => caret::type_at(quote!(::cotangent::__private::GradsOf), ty),
             Kind::Config { .. } | Kind::Unit => quote!(()),
@@ -115,12 +133,12 @@ fn params(generics: &Generics) -> TokenStream {
 }
 
 /// `impl Model` and what goes with it, for a struct.
-fn implementation(model: &Model, generics: &Generics, sound: bool) -> TokenStream {
+fn implementation(model: &Model, generics: &Generics) -> TokenStream {
     let (declared, types, _) = generics.split_for_impl();
     let declared = inner(&declared);
     let (name, grads) = (&model.name, hygiene::grads(&model.name));
     let bounds = bounds(model, generics);
-    let (constants, proofs) = if sound { proofs::all(model) } else { (proofs::none(model), quote!()) };
+    let (constants, proofs) = proofs::all(model);
     let fields: Vec<TokenStream> = model
         .fields
         .iter()
@@ -136,7 +154,7 @@ fn implementation(model: &Model, generics: &Generics, sound: bool) -> TokenStrea
         quote!([#(#cfgs)*] #ident)
     });
     let (config, text) = (config::ty(model), text(name));
-    let build = if sound { build::function(model) } else { build::none() };
+    let build = build::function(model);
     let read = config::read(model);
     let derived = derived(model, &declared, &quote!(#name #types), &bounds);
     quote! {
@@ -174,13 +192,19 @@ fn derived(model: &Model, generics: &TokenStream, ty: &TokenStream, bounds: &Tok
         quote!([] #field)
     });
     let parts = if model.is_enum { quote!(enum { #(#parts)* }) } else { quote!(struct { #(#parts)* #kept }) };
-    let ours = [("Clone", parts), ("Debug", quote!()), ("Display", quote!())];
-    let ours = ours.into_iter().filter(|(name, _)| !model.derives.iter().any(|d| d == name));
-    let ours = ours.map(|(name, parts)| {
-        let name = Ident::new(name, Span::call_site());
+    let ours = missing_derives(model).into_iter().map(|name| {
+        let parts = if name == "Clone" { parts.clone() } else { quote!() };
         quote!(::cotangent::__private::model_derive! { #name [#generics] [#ty] [#bounds] #parts })
     });
     quote!(#(#ours)*)
+}
+
+/// What every model implements and the user does not derive.
+fn missing_derives(model: &Model) -> Vec<Ident> {
+    let all = ["Clone", "Debug", "Display"].into_iter();
+    all.filter(|name| !model.derives.iter().any(|d| d == name))
+        .map(|name| Ident::new(name, Span::call_site()))
+        .collect()
 }
 
 /// The parameters of an impl without their brackets.
@@ -194,16 +218,18 @@ fn inner(generics: &impl ToTokens) -> TokenStream {
 fn init(model: &Model, generics: &Generics) -> TokenStream {
     let (declared, types, _) = generics.split_for_impl();
     let (vis, name, bounds) = (&model.vis, &model.name, bounds(model, generics));
-    let doc = format!("A new `{name}` whose parameters are random numbers drawn from `rng`.");
-    let panics = "# Panics\nRaises an error where the config is out of range or the device has no memory left.";
+    let doc = format!(" A new `{name}` whose parameters are random numbers drawn from `rng`.");
+    let panics = " Raises an error where the config is out of range or the device has no memory left.";
+    let config = config::ty(model);
     let (parameter, given) = match config::is_needed(model) {
-        true => (quote!(config: <Self as ::cotangent::__private::Model>::Config,), quote!(&config)),
+        true => (quote!(config: #config,), quote!(&config)),
         false => (quote!(), quote!(&::core::default::Default::default())),
     };
     quote! {
         impl #declared #name #types where #bounds {
             #[doc = #doc]
             #[doc = ""]
+            #[doc = " # Panics"]
             #[doc = #panics]
             #[allow(dead_code)]
             #vis fn init(

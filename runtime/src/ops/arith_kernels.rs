@@ -1,0 +1,141 @@
+//! The kernels of binary operations, their derivatives, and negation.
+
+/// Declares kernels of two tensors and of a tensor with a number, one module each.
+macro_rules! kernels {
+    ($($name:ident = $text:literal $dtype:ident |$a:ident, $b:ident| $f:expr; |$x:ident, $n:ident| $g:expr;)*) => { $(
+        pub(crate) mod $name {
+            cotangent_hal::kernel! {
+                pub(crate) static TENSORS = Pointwise $text ($a: Each $dtype, $b: Each $dtype) -> (out: Each $dtype) |tile| {
+                    for i in 0..tile.1 {
+                        let ($a, $b) = ($a[i], $b[i]);
+                        out[i] = $f;
+                    }
+                }
+            }
+            cotangent_hal::kernel! {
+                pub(crate) static NUMBER = Pointwise $text ($x: Each $dtype; $n) -> (out: Each $dtype) |tile| {
+                    let $n = super::of::$dtype($n);
+                    for i in 0..tile.1 {
+                        let $x = $x[i];
+                        out[i] = $g;
+                    }
+                }
+            }
+        }
+    )* };
+}
+
+kernels! {
+    add = "add" F32 |a, b| a + b; |x, n| x + n;
+    sub = "sub" F32 |a, b| a - b; |x, n| n - x;
+    mul = "mul" F32 |a, b| a * b; |x, n| x * n;
+    div = "div" F32 |a, b| a / b; |x, n| x / n;
+    max = "maximum" F32 |a, b| if a > b || a.is_nan() { a } else { b }; |x, n| if x > n || x.is_nan() { x } else { n };
+    min = "minimum" F32 |a, b| if a < b || a.is_nan() { a } else { b }; |x, n| if x < n || x.is_nan() { x } else { n };
+    add_int = "add" I64 |a, b| a.wrapping_add(b); |x, n| x.wrapping_add(n);
+    sub_int = "sub" I64 |a, b| a.wrapping_sub(b); |x, n| n.wrapping_sub(x);
+    mul_int = "mul" I64 |a, b| a.wrapping_mul(b); |x, n| x.wrapping_mul(n);
+}
+
+mod of {
+    #![allow(non_snake_case, reason = "named as the dtypes of kernel declarations")]
+    use cotangent_hal::Scalar;
+
+    #[inline(always)]
+    pub(super) fn F32(n: Scalar) -> f32 {
+        n.f32()
+    }
+    #[inline(always)]
+    pub(super) fn I64(n: Scalar) -> i64 {
+        n.i64()
+    }
+}
+
+cotangent_hal::kernel! {
+    pub(crate) static DIVIDE_NUMBER = Pointwise "div" (x: Each F32; n) -> (y: Each F32) |tile| {
+        let n = n.f32();
+        for i in 0..tile.1 {
+            y[i] = n / x[i];
+        }
+    }
+}
+
+cotangent_hal::kernel! {
+    pub(crate) static DIVIDE_NUMBER_BACKWARD = Pointwise "div" (ct: Each F32, x: Each F32; n) -> (dx: Each F32) |tile| {
+        let n = n.f32();
+        for i in 0..tile.1 {
+            dx[i] = -ct[i] * ((n / x[i]) / x[i]);
+        }
+    }
+}
+
+cotangent_hal::kernel! {
+    pub(crate) static DIVISOR_BACKWARD = Pointwise "div" (ct: Each F32, a: Each F32, b: Each F32) -> (db: Each F32) |tile| {
+        for i in 0..tile.1 {
+            db[i] = -ct[i] * ((a[i] / b[i]) / b[i]);
+        }
+    }
+}
+
+cotangent_hal::kernel! {
+    pub(crate) static MAX_BACKWARD = Pointwise "maximum" (ct: Each F32, a: Each F32, b: Each F32) -> (da: Each F32) |tile| {
+        for i in 0..tile.1 {
+            da[i] = share(ct[i], a[i] < b[i], a[i] == b[i]);
+        }
+    }
+}
+
+cotangent_hal::kernel! {
+    pub(crate) static MIN_BACKWARD = Pointwise "minimum" (ct: Each F32, a: Each F32, b: Each F32) -> (da: Each F32) |tile| {
+        for i in 0..tile.1 {
+            da[i] = share(ct[i], a[i] > b[i], a[i] == b[i]);
+        }
+    }
+}
+
+cotangent_hal::kernel! {
+    pub(crate) static MAX_NUMBER_BACKWARD = Pointwise "maximum" (ct: Each F32, x: Each F32; n) -> (dx: Each F32) |tile| {
+        let n = n.f32();
+        for i in 0..tile.1 {
+            dx[i] = share(ct[i], x[i] < n, x[i] == n);
+        }
+    }
+}
+
+cotangent_hal::kernel! {
+    pub(crate) static MIN_NUMBER_BACKWARD = Pointwise "minimum" (ct: Each F32, x: Each F32; n) -> (dx: Each F32) |tile| {
+        let n = n.f32();
+        for i in 0..tile.1 {
+            dx[i] = share(ct[i], x[i] > n, x[i] == n);
+        }
+    }
+}
+
+/// The cotangent of an operand of a maximum or minimum: nothing where it lost, half on a tie, all otherwise (also
+/// where a NaN takes part).
+#[inline(always)]
+fn share(ct: f32, lost: bool, tie: bool) -> f32 {
+    if lost {
+        0.0
+    } else if tie {
+        0.5 * ct
+    } else {
+        ct
+    }
+}
+
+cotangent_hal::kernel! {
+    pub(crate) static NEG = Pointwise "neg" (x: Each F32) -> (y: Each F32) |tile| {
+        for i in 0..tile.1 {
+            y[i] = -x[i];
+        }
+    }
+}
+
+cotangent_hal::kernel! {
+    pub(crate) static NEG_INT = Pointwise "neg" (x: Each I64) -> (y: Each I64) |tile| {
+        for i in 0..tile.1 {
+            y[i] = x[i].wrapping_neg();
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Scenario: dims that a layer does not take, each at its own field.
+
+use cotangent::prelude::*;
+
+#[model]
+struct Net {
+    few: Linear![4],
+    none: Linear,
+    many: Linear![1, 2, 3],
+    conv: Conv2d![1 => 32, KK = 3],
+    drop: Dropout,
+}
+
+fn main() {}

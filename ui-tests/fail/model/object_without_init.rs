@@ -1,0 +1,10 @@
+//! A box that nothing fills.
+
+use cotangent::prelude::*;
+
+#[model]
+struct Net {
+    act: Box<dyn Layer>,
+}
+
+fn main() {}

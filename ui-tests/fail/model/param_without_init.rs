@@ -1,0 +1,10 @@
+//! A parameter without a first value.
+
+use cotangent::prelude::*;
+
+#[model]
+struct Net {
+    w: Param![4],
+}
+
+fn main() {}
