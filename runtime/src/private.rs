@@ -5,7 +5,7 @@ pub use crate::diff::{Cotangent, Diff, Pull, Pullback, Want, pull};
 pub use crate::init;
 pub use crate::model::{BoxPull, Builder, Grads, Layer, LayerConfig, Leaf, LeafMut, Model, Param, Path, Read, State};
 pub use crate::model::{Summary, grads_at, init as init_model};
-pub use crate::ops::arith::{AddVjp, DivVjp, MulVjp, SubVjp};
+pub use crate::ops::{AddVjp, DivVjp, MulVjp, SubVjp};
 pub use crate::raise::{attempt, raise};
 pub use crate::tensor::{Bool, Float, Int, Tensor};
 pub use crate::{__layer, Device, Error, Rng};

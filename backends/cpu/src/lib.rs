@@ -8,8 +8,10 @@
 
 mod backend;
 mod launch;
+mod map;
 mod matmul;
 mod memory;
 mod strided;
 
 pub use backend::CpuBackend;
+pub use map::{Mapped, map_file};

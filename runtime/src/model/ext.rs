@@ -1,5 +1,178 @@
-//! stub
-#![allow(missing_docs)]
-use super::*;
-pub trait ModelExt: Model { fn freeze(&mut self, p: &str) { self.visit_mut(&Path::ROOT, &mut |path, leaf| if let LeafMut::Param(x) = leaf { if matches(p, &path.to_string()) { x.set_requires_grad(false) } }) } }
+//! What every model can do.
+
+use crate::device::Device;
+use crate::model::{Erased, LeafMut, Model, Path, Summary, load_from, matches};
+use crate::raise::raise;
+use crate::random::Rng;
+use crate::record::{CONFIG, FORMAT, NAME, Record, Writer, model_tensors};
+use crate::tensor::Tensor;
+use cotangent_hal::{DType, Error, Result};
+use std::path::Path as FilePath;
+use std::sync::Arc;
+
+/// What a record and a model did not share; see [`ModelExt::load_partial`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Partial {
+    /// Tensors that the record lacks; they were initialised.
+    pub missing: Vec<String>,
+    /// Tensors of the record that the model has no place for.
+    pub unread: Vec<String>,
+}
+
+/// Saving, loading, moving and freezing, for every model.
+pub trait ModelExt: Model {
+    /// A model with this config and random parameters.
+    fn init_with(config: &Self::Config, rng: &mut Rng, device: &Device) -> Self {
+        super::init(config, rng, device)
+    }
+
+    /// Its tensors as a table.
+    fn summary(&self) -> Summary {
+        Summary::of(self)
+    }
+
+    /// The number of elements in all parameters; tied ones count once.
+    fn parameters(&self) -> usize {
+        self.summary().parameters()
+    }
+
+    /// Its parameters and state by path; a tied tensor once, under its owner's path.
+    fn named_tensors(&self) -> Vec<(String, Tensor)> {
+        model_tensors(self)
+    }
+
+    /// Writes a safetensors file with PyTorch's names, the config in its metadata. The file is written beside its place
+    /// and then renamed.
+    ///
+    /// # Errors
+    /// `Error::Io` where the file cannot be written; one that had the name stays.
+    fn save(&self, path: impl AsRef<FilePath>) -> Result<()> {
+        let config = serde_json::to_string(&self.config())
+            .map_err(|e| Error::Argument { op: "save".into(), message: e.to_string() })?;
+        let mut writer = Writer::default();
+        writer.tensors.extend(model_tensors(self));
+        let texts = [(NAME, Self::NAME.to_owned()), (CONFIG, config), (FORMAT, "1".to_owned())];
+        writer.metadata.extend(texts.map(|(key, value)| (key.to_owned(), value)));
+        writer.save(path.as_ref())
+    }
+
+    /// Reads a file that [`save`](ModelExt::save) wrote. Every tensor must be there, with the shape that the config
+    /// gives it, and nothing else.
+    ///
+    /// # Errors
+    /// `Error::Io`; `Error::Record` with all misfits at once, or where the file has no config of this model.
+    fn load(path: impl AsRef<FilePath>, device: &Device) -> Result<Self> {
+        let record = Record::open(path)?;
+        let config = own_config::<Self>(&record)?;
+        Ok(load_from(&Arc::new(record), "", &config, device, None)?.model)
+    }
+
+    /// Reads a file of any origin, such as a state dictionary of PyTorch, with this config; strict as
+    /// [`load`](ModelExt::load).
+    ///
+    /// # Errors
+    /// `Error::Io`; `Error::Record` with all misfits at once.
+    fn load_with(config: &Self::Config, path: impl AsRef<FilePath>, device: &Device) -> Result<Self> {
+        Ok(load_from(&Arc::new(Record::open(path)?), "", config, device, None)?.model)
+    }
+
+    /// As [`load_with`](ModelExt::load_with), but what is missing is initialised from `rng`, and what is left over is
+    /// ignored; both are listed. A tensor of the wrong shape stays an error.
+    ///
+    /// # Errors
+    /// `Error::Io`; `Error::Record` with all wrong shapes and dtypes at once.
+    fn load_partial(
+        config: &Self::Config,
+        path: impl AsRef<FilePath>,
+        rng: &mut Rng,
+        device: &Device,
+    ) -> Result<(Self, Partial)> {
+        let loaded = load_from(&Arc::new(Record::open(path)?), "", config, device, Some(rng.bits()))?;
+        Ok((loaded.model, Partial { missing: loaded.missing, unread: loaded.unread }))
+    }
+
+    /// The same model on `device`.
+    fn to_device(mut self, device: &Device) -> Self {
+        change(&mut self, &|tensor| tensor.to_device(device));
+        self
+    }
+
+    /// The same model in another precision; raises where floats have no such precision.
+    fn to_dtype(mut self, dtype: DType) -> Self {
+        change(&mut self, &|tensor| tensor.to(dtype));
+        self
+    }
+
+    /// Freezes the parameters whose path, or a layer that holds them, matches: `encoder`, `blocks.*.norm1`. `*` stands
+    /// for any characters. Neither gradients nor updates are made for them.
+    ///
+    /// # Panics
+    /// Raises `Error::Argument` where nothing matches.
+    #[track_caller]
+    fn freeze(&mut self, pattern: &str) {
+        require(self, pattern, false);
+    }
+
+    /// Undoes [`freeze`](ModelExt::freeze).
+    ///
+    /// # Panics
+    /// Raises `Error::Argument` where nothing matches.
+    #[track_caller]
+    fn unfreeze(&mut self, pattern: &str) {
+        require(self, pattern, true);
+    }
+}
+
 impl<M: Model> ModelExt for M {}
+
+/// The config in a record's metadata; a model without one needs none.
+fn own_config<M: Model>(record: &Record) -> Result<M::Config> {
+    let fault = |message| Error::Record { record: record.name().into(), misfits: vec![message] };
+    let metadata = record.metadata();
+    if let Some(name) = metadata.get(NAME)
+        && name != M::NAME
+    {
+        return Err(fault(format!("it holds a `{name}`, but a `{}` is asked for", M::NAME)));
+    }
+    let none = || serde_json::from_str("null").ok();
+    match metadata.get(CONFIG) {
+        Some(text) => {
+            serde_json::from_str(text).map_err(|e| fault(format!("its config is not that of `{}`: {e}", M::NAME)))
+        }
+        None => none().ok_or_else(|| {
+            fault(format!("it has no config; give one, as in `{}::load_with(&config, path, &device)`", M::NAME))
+        }),
+    }
+}
+
+fn change(model: &mut dyn Erased, f: &dyn Fn(Tensor) -> Tensor) {
+    model.visit_leaves_mut(&Path::ROOT, &mut |_, leaf| match leaf {
+        LeafMut::Param(param) => {
+            let tensor = f(param.tensor());
+            param.replace(tensor);
+        }
+        LeafMut::State(state) => state.replace(f(state.get())),
+        LeafMut::Tie { .. } => {}
+    });
+}
+
+#[track_caller]
+fn require(model: &mut dyn Erased, pattern: &str, on: bool) {
+    let mut found = false;
+    let mut paths = Vec::new();
+    model.visit_leaves_mut(&Path::ROOT, &mut |path, leaf| {
+        if let LeafMut::Param(param) = leaf {
+            let path = path.to_string();
+            if matches(pattern, &path) {
+                found = true;
+                param.set_requires_grad(on);
+            }
+            paths.push(path);
+        }
+    });
+    if !found {
+        paths.truncate(8);
+        let message = format!("no parameter matches `{pattern}`; there are {}", paths.join(", "));
+        raise(Error::Argument { op: if on { "unfreeze" } else { "freeze" }.into(), message });
+    }
+}

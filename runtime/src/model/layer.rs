@@ -22,6 +22,7 @@ pub trait Layer: Erased + CloneLayer {
 
     /// The result and the pullback; bit 1 of `want` is `x`.
     #[doc(hidden)]
+    #[allow(non_snake_case, reason = "companions bear the method's name")]
     fn forward__vjp(&self, x: Tensor, cx: &mut Cx, want: Want) -> (Tensor, BoxPull);
 }
 

@@ -24,7 +24,7 @@ mod ties;
 pub use crate::shape::FieldDims;
 pub use builder::{Builder, init};
 pub use erased::Erased;
-pub use ext::ModelExt;
+pub use ext::{ModelExt, Partial};
 pub use grads::{DynGrads, Grads, grads_at};
 pub use layer::{BoxPull, Layer};
 pub use param::Param;
@@ -34,7 +34,7 @@ pub use registry::{LayerConfig, register};
 pub use state::State;
 pub use summary::{Mark, Row, Summary};
 
-pub(crate) use builder::{Loaded, load_from};
+pub(crate) use builder::load_from;
 pub(crate) use path::{join, matches};
 pub(crate) use ties::Ties;
 

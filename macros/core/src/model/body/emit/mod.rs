@@ -11,7 +11,7 @@ use super::ir::Body;
 use super::lower::Context;
 use crate::hygiene;
 use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use quote::quote;
 use std::collections::BTreeMap;
 
 /// A whole impl; differentiable methods come with their lowered bodies.

@@ -131,6 +131,7 @@ pub(super) fn all(function: &Function, body: &Body, context: &Context<'_>) -> To
     // A method that no layer has is reported where it is called; here it counts as one without declared shapes.
     let missing = (!methods.is_empty()).then(|| {
         quote! {
+            #[allow(non_snake_case)]
             trait Missing { #(fn #methods(&self) -> Opaque { Opaque })* }
             impl<T: ?Sized> Missing for T {}
         }

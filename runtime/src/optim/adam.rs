@@ -1,0 +1,228 @@
+//! Adam and AdamW.
+
+use super::{gradients, state, walk};
+use crate::model::Model;
+use crate::record::{Stateful, named, unnamed};
+use crate::tensor::{Tensor, launch};
+use cotangent_hal::{Arg, Error, Result, Scalar, kernel};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Settings {
+    lr: f64,
+    beta1: f64,
+    beta2: f64,
+    eps: f64,
+    weight_decay: f64,
+    decoupled: bool,
+    amsgrad: bool,
+    maximize: bool,
+    /// Steps taken so far, by parameter: one that joins later starts at its own first step.
+    steps: BTreeMap<String, u64>,
+}
+
+/// What [`Adam`] and [`AdamW`] share.
+#[derive(Clone, Debug)]
+struct Moments {
+    settings: Settings,
+    first: BTreeMap<String, Tensor>,
+    second: BTreeMap<String, Tensor>,
+    largest: BTreeMap<String, Tensor>,
+}
+
+macro_rules! optimiser {
+    ($(#[$doc:meta])* $name:ident, $decoupled:literal, $decay:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug)]
+        pub struct $name(Moments);
+
+        impl $name {
+            /// With step size `lr` and PyTorch's defaults for all else.
+            pub fn new(lr: f64) -> Self {
+                $name(Moments::new(lr, $decoupled, $decay))
+            }
+
+            /// With other decay rates of the first and second moment; 0.9 and 0.999 unless given.
+            pub fn betas(mut self, beta1: f64, beta2: f64) -> Self {
+                (self.0.settings.beta1, self.0.settings.beta2) = (beta1, beta2);
+                self
+            }
+
+            /// With another number added to the root of the second moment; 1e-8 unless given.
+            pub fn eps(mut self, eps: f64) -> Self {
+                self.0.settings.eps = eps;
+                self
+            }
+
+            /// With another weight decay.
+            pub fn weight_decay(mut self, weight_decay: f64) -> Self {
+                self.0.settings.weight_decay = weight_decay;
+                self
+            }
+
+            /// With the largest second moment so far in place of the present one (Reddi, Kale and Kumar, 2018).
+            pub fn amsgrad(mut self, on: bool) -> Self {
+                self.0.settings.amsgrad = on;
+                self
+            }
+
+            /// Climbs instead of descending.
+            pub fn maximize(mut self, on: bool) -> Self {
+                self.0.settings.maximize = on;
+                self
+            }
+
+            /// The step size.
+            pub fn lr(&self) -> f64 {
+                self.0.settings.lr
+            }
+
+            /// Sets the step size.
+            pub fn set_lr(&mut self, lr: f64) {
+                self.0.settings.lr = lr;
+            }
+
+            /// Changes every parameter of `model` that has a gradient.
+            ///
+            /// # Panics
+            /// Raises an error where the gradients are those of another model.
+            pub fn step<M: Model>(&mut self, model: &mut M, mut grads: M::Grads) {
+                let grads = gradients(model, &mut grads);
+                walk(model, grads, &mut |path, param, grad| self.0.update(path, param, grad));
+            }
+        }
+
+        impl Stateful for $name {
+            fn tensors(&self) -> Vec<(String, Tensor)> {
+                self.0.tensors()
+            }
+            fn settings(&self) -> Result<serde_json::Value> {
+                serde_json::to_value(&self.0.settings)
+                    .map_err(|e| Error::Argument { op: stringify!($name).into(), message: e.to_string() })
+            }
+            fn restore(&mut self, settings: serde_json::Value, tensors: Vec<(String, Tensor)>) -> Result<()> {
+                self.0.settings = serde_json::from_value(settings).map_err(|e| Error::Argument {
+                    op: stringify!($name).into(),
+                    message: format!("not its settings: {e}"),
+                })?;
+                self.0.load(&tensors);
+                Ok(())
+            }
+        }
+    };
+}
+
+optimiser! {
+    /// Adam (Kingma and Ba, 2015), PyTorch's `optim.Adam`.
+    ///
+    /// `m = β₁m + (1-β₁)g`, `v = β₂v + (1-β₂)g²`, `p -= lr·m/(1-β₁ᵗ) / (√(v/(1-β₂ᵗ)) + eps)`; weight decay is an L2
+    /// penalty in `g`, none unless given.
+    Adam, false, 0.0
+}
+
+optimiser! {
+    /// Adam with decoupled weight decay (Loshchilov and Hutter, 2019), PyTorch's `optim.AdamW`.
+    ///
+    /// As [`Adam`], with `p -= lr·weight_decay·p` before each step; weight decay is 0.01 unless given.
+    ///
+    /// ```
+    /// use cotangent::prelude::*;
+    /// let opt = AdamW::new(3e-4).weight_decay(0.1).betas(0.9, 0.95);
+    /// assert_eq!(opt.lr(), 3e-4);
+    /// ```
+    AdamW, true, 0.01
+}
+
+impl Moments {
+    fn new(lr: f64, decoupled: bool, weight_decay: f64) -> Self {
+        let settings = Settings {
+            lr,
+            beta1: 0.9,
+            beta2: 0.999,
+            eps: 1e-8,
+            weight_decay,
+            decoupled,
+            amsgrad: false,
+            maximize: false,
+            steps: BTreeMap::new(),
+        };
+        Moments { settings, first: BTreeMap::new(), second: BTreeMap::new(), largest: BTreeMap::new() }
+    }
+
+    fn update(&mut self, path: &str, param: &mut crate::model::Param, grad: Tensor) {
+        if !self.settings.steps.contains_key(path) {
+            self.settings.steps.insert(path.to_owned(), 0);
+        }
+        let step = self.settings.steps.get_mut(path).map_or(1, |s| {
+            *s += 1;
+            *s
+        });
+        let s = &self.settings;
+        let power = i32::try_from(step).unwrap_or(i32::MAX);
+        let (correct1, correct2) = (1.0 - s.beta1.powi(power), 1.0 - s.beta2.powi(power));
+        let (l2, shrink) = if s.decoupled { (0.0, 1.0 - s.lr * s.weight_decay) } else { (s.weight_decay, 1.0) };
+        let sign = if s.maximize { -1.0 } else { 1.0 };
+        let size = s.lr / correct1;
+        let scalars = [s.beta1, s.beta2, size, 1.0 / correct2.sqrt(), s.eps, l2, shrink, sign];
+        let (grad, amsgrad) = (grad.raw.contiguous(), s.amsgrad);
+        let (device, shape) = (*param.device(), param.shape().to_vec());
+        let first = state(&mut self.first, path, param).raw.view();
+        let second = state(&mut self.second, path, param).raw.view();
+        let largest = amsgrad.then(|| state(&mut self.largest, path, param).raw.view());
+        param.update(|p| {
+            let mut args = Vec::with_capacity(13);
+            args.extend([Arg::In(grad.view()), Arg::Out(p.view()), Arg::Out(first), Arg::Out(second)]);
+            args.extend(largest.map(Arg::Out));
+            args.extend(scalars.map(|v| Arg::Scalar(Scalar::Float(v))));
+            let kernel = if amsgrad { &AMSGRAD } else { &ADAM };
+            launch(&device, kernel, &shape, &args);
+        });
+    }
+
+    fn tensors(&self) -> Vec<(String, Tensor)> {
+        let mut all = named("exp_avg", &self.first);
+        all.extend(named("exp_avg_sq", &self.second));
+        all.extend(named("max_exp_avg_sq", &self.largest));
+        all
+    }
+
+    fn load(&mut self, tensors: &[(String, Tensor)]) {
+        self.first = unnamed("exp_avg", tensors);
+        self.second = unnamed("exp_avg_sq", tensors);
+        self.largest = unnamed("max_exp_avg_sq", tensors);
+    }
+}
+
+kernel! {
+    /// One step; `size = lr / (1 - β₁ᵗ)`, `root = 1 / √(1 - β₂ᵗ)`.
+    static ADAM = Pointwise "adam" (g: Each F32; beta1, beta2, size, root, eps, l2, shrink, sign)
+        -> (@mut p: Each F32, @mut m: Each F32, @mut v: Each F32) |tile|
+    {
+        let (beta1, beta2, size, root) = (beta1.f32(), beta2.f32(), size.f32(), root.f32());
+        let (eps, l2, shrink, sign) = (eps.f32(), l2.f32(), shrink.f32(), sign.f32());
+        for i in 0..tile.1 {
+            let g = sign * g[i] + l2 * p[i];
+            m[i] += (1.0 - beta1) * (g - m[i]);
+            v[i] = beta2 * v[i] + (1.0 - beta2) * g * g;
+            p[i] = shrink * p[i] - size * m[i] / (v[i].sqrt() * root + eps);
+        }
+    }
+}
+
+kernel! {
+    /// As [`ADAM`], with the largest second moment so far.
+    static AMSGRAD = Pointwise "adam" (g: Each F32; beta1, beta2, size, root, eps, l2, shrink, sign)
+        -> (@mut p: Each F32, @mut m: Each F32, @mut v: Each F32, @mut top: Each F32) |tile|
+    {
+        let (beta1, beta2, size, root) = (beta1.f32(), beta2.f32(), size.f32(), root.f32());
+        let (eps, l2, shrink, sign) = (eps.f32(), l2.f32(), shrink.f32(), sign.f32());
+        for i in 0..tile.1 {
+            let g = sign * g[i] + l2 * p[i];
+            m[i] += (1.0 - beta1) * (g - m[i]);
+            v[i] = beta2 * v[i] + (1.0 - beta2) * g * g;
+            top[i] = if v[i] > top[i] { v[i] } else { top[i] };
+            p[i] = shrink * p[i] - size * m[i] / (top[i].sqrt() * root + eps);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Stochastic gradient descent.
+
+use super::{gradients, state, walk};
+use crate::model::Model;
+use crate::record::{Stateful, named, unnamed};
+use crate::tensor::{Tensor, launch};
+use cotangent_hal::{Arg, Error, Result, Scalar, kernel};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Stochastic gradient descent with momentum, PyTorch's `optim.SGD`.
+///
+/// `g = ∂L/∂p + weight_decay·p`, `b = momentum·b + (1 - dampening)·g` (at first `b = g`), and `p -= lr·b`, with
+/// Nesterov's momentum `p -= lr·(g + momentum·b)`.
+#[derive(Clone, Debug)]
+pub struct Sgd {
+    settings: Settings,
+    momenta: BTreeMap<String, Tensor>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Settings {
+    lr: f64,
+    momentum: f64,
+    dampening: f64,
+    weight_decay: f64,
+    nesterov: bool,
+    maximize: bool,
+}
+
+impl Sgd {
+    /// Plain gradient descent with step size `lr`.
+    pub fn new(lr: f64) -> Self {
+        let settings =
+            Settings { lr, momentum: 0.0, dampening: 0.0, weight_decay: 0.0, nesterov: false, maximize: false };
+        Sgd { settings, momenta: BTreeMap::new() }
+    }
+
+    /// With momentum; 0 is none.
+    pub fn momentum(mut self, momentum: f64) -> Self {
+        self.settings.momentum = momentum;
+        self
+    }
+
+    /// With a dampened share of new gradients in the momentum.
+    pub fn dampening(mut self, dampening: f64) -> Self {
+        self.settings.dampening = dampening;
+        self
+    }
+
+    /// With an L2 penalty, `weight_decay/2·|p|²`.
+    pub fn weight_decay(mut self, weight_decay: f64) -> Self {
+        self.settings.weight_decay = weight_decay;
+        self
+    }
+
+    /// With Nesterov's momentum.
+    pub fn nesterov(mut self, on: bool) -> Self {
+        self.settings.nesterov = on;
+        self
+    }
+
+    /// Climbs instead of descending.
+    pub fn maximize(mut self, on: bool) -> Self {
+        self.settings.maximize = on;
+        self
+    }
+
+    /// The step size.
+    pub fn lr(&self) -> f64 {
+        self.settings.lr
+    }
+
+    /// Sets the step size.
+    pub fn set_lr(&mut self, lr: f64) {
+        self.settings.lr = lr;
+    }
+
+    /// Changes every parameter of `model` that has a gradient.
+    ///
+    /// # Panics
+    /// Raises an error where the gradients are those of another model.
+    pub fn step<M: Model>(&mut self, model: &mut M, mut grads: M::Grads) {
+        let grads = gradients(model, &mut grads);
+        walk(model, grads, &mut |path, param, grad| {
+            let s = &self.settings;
+            let sign = if s.maximize { -1.0 } else { 1.0 };
+            let grad = grad.raw.contiguous();
+            let (device, shape) = (*param.device(), param.shape().to_vec());
+            if s.momentum == 0.0 {
+                let scalars = [s.lr, s.weight_decay, sign].map(|v| Arg::Scalar(Scalar::Float(v)));
+                param.update(|p| {
+                    let args = [Arg::In(grad.view()), Arg::Out(p.view()), scalars[0], scalars[1], scalars[2]];
+                    launch(&device, &DESCEND, &shape, &args);
+                });
+                return;
+            }
+            let first = !self.momenta.contains_key(path);
+            let momentum = state(&mut self.momenta, path, param);
+            let keep = if first { 1.0 } else { 1.0 - s.dampening };
+            let scalars = [s.lr, s.weight_decay, sign, s.momentum, keep, f64::from(u8::from(s.nesterov))];
+            param.update(|p| {
+                let mut args = vec![Arg::In(grad.view()), Arg::Out(p.view()), Arg::Out(momentum.raw.view())];
+                args.extend(scalars.map(|v| Arg::Scalar(Scalar::Float(v))));
+                launch(&device, &ROLL, &shape, &args);
+            });
+        });
+    }
+}
+
+impl Stateful for Sgd {
+    fn tensors(&self) -> Vec<(String, Tensor)> {
+        named("momentum_buffer", &self.momenta)
+    }
+    fn settings(&self) -> Result<serde_json::Value> {
+        serde_json::to_value(&self.settings).map_err(|e| Error::Argument { op: "Sgd".into(), message: e.to_string() })
+    }
+    fn restore(&mut self, settings: serde_json::Value, tensors: Vec<(String, Tensor)>) -> Result<()> {
+        self.settings = serde_json::from_value(settings)
+            .map_err(|e| Error::Argument { op: "Sgd".into(), message: format!("not its settings: {e}") })?;
+        self.momenta = unnamed("momentum_buffer", &tensors);
+        Ok(())
+    }
+}
+
+kernel! {
+    /// `p -= lr (±g + decay p)`.
+    static DESCEND = Pointwise "sgd" (g: Each F32; lr, decay, sign) -> (@mut p: Each F32) |tile| {
+        let (lr, decay, sign) = (lr.f32(), decay.f32(), sign.f32());
+        for i in 0..tile.1 {
+            p[i] -= lr * (sign * g[i] + decay * p[i]);
+        }
+    }
+}
+
+kernel! {
+    /// `b = momentum b + keep g`; `p -= lr b`, or `lr (g + momentum b)`.
+    static ROLL = Pointwise "sgd" (g: Each F32; lr, decay, sign, momentum, keep, nesterov)
+        -> (@mut p: Each F32, @mut b: Each F32) |tile|
+    {
+        let (lr, decay, sign, momentum, keep) = (lr.f32(), decay.f32(), sign.f32(), momentum.f32(), keep.f32());
+        let nesterov = nesterov.f32();
+        for i in 0..tile.1 {
+            let g = sign * g[i] + decay * p[i];
+            b[i] = momentum * b[i] + keep * g;
+            p[i] -= lr * (nesterov * (g + momentum * b[i]) + (1.0 - nesterov) * b[i]);
+        }
+    }
+}

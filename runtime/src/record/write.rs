@@ -1,0 +1,78 @@
+//! Writing a safetensors file: beside its place first, then under its name.
+
+use super::bytes::io;
+use crate::model::{Erased, Leaf, Path as Place, Ties};
+use crate::tensor::Tensor;
+use cotangent_hal::{Error, Result};
+use safetensors::Dtype;
+use safetensors::tensor::TensorView;
+use std::collections::{BTreeMap, HashMap};
+use std::io::Write as _;
+use std::path::Path;
+
+/// What goes into a file.
+#[derive(Default)]
+pub(crate) struct Writer {
+    pub(crate) tensors: BTreeMap<String, Tensor>,
+    pub(crate) metadata: BTreeMap<String, String>,
+}
+
+/// The tensors of a model by path; a tied one once, under its owner's path.
+pub(crate) fn model_tensors(model: &dyn Erased) -> Vec<(String, Tensor)> {
+    let ties = Ties::of(model);
+    let mut tensors = Vec::new();
+    model.visit_leaves(&Place::ROOT, &mut |path, leaf| {
+        let tensor = match leaf {
+            Leaf::Param(param) => param.tensor(),
+            Leaf::State(state) => state.get(),
+            Leaf::Tie { .. } => return,
+        };
+        let path = path.to_string();
+        if !ties.is_alias(&path) {
+            tensors.push((path, tensor));
+        }
+    });
+    tensors
+}
+
+impl Writer {
+    /// Writes the file. One that had the name stays as it is until the new one is complete.
+    pub(crate) fn save(&self, path: &Path) -> Result<()> {
+        let bytes = self.bytes(path)?;
+        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        let beside = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+        let written = write(&beside, &bytes).and_then(|()| std::fs::rename(&beside, path));
+        written.map_err(|e| {
+            // The error that counts is the first one; what is left of the attempt is of no use.
+            let _ = std::fs::remove_file(&beside);
+            io(path, &e)
+        })
+    }
+
+    fn bytes(&self, path: &Path) -> Result<Vec<u8>> {
+        let fault = |e: safetensors::SafeTensorError| Error::Record {
+            record: path.display().to_string(),
+            misfits: vec![format!("it cannot be written: {e}")],
+        };
+        let stored: Vec<(&String, Vec<usize>, Vec<u8>)> = self
+            .tensors
+            .iter()
+            .map(|(name, tensor)| {
+                let bytes = tensor.to_vec().iter().flat_map(|v| v.to_le_bytes()).collect();
+                (name, tensor.shape().to_vec(), bytes)
+            })
+            .collect();
+        let mut views = Vec::with_capacity(stored.len());
+        for (name, shape, bytes) in &stored {
+            views.push((name.as_str(), TensorView::new(Dtype::F32, shape.clone(), bytes).map_err(fault)?));
+        }
+        let metadata: HashMap<String, String> = self.metadata.clone().into_iter().collect();
+        safetensors::serialize(views, Some(metadata)).map_err(fault)
+    }
+}
+
+fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut file = std::fs::File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
