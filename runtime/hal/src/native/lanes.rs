@@ -19,15 +19,13 @@ pub fn fold1(x: &[f32], start: f32, step: impl Fn(f32, f32) -> f32, join: impl F
             lanes[l] = step(lanes[l], x[l]);
         }
     }
-    if rest.is_empty() {
-        return tree(lanes, join);
+    if !rest.is_empty() {
+        let (x, n) = (padded(rest), rest.len());
+        for l in 0..LANES {
+            lanes[l] = if l < n { step(lanes[l], x[l]) } else { lanes[l] };
+        }
     }
-    // Indexing by a run-time length keeps an array in memory, hence not the one of the loop above.
-    let mut ends = lanes;
-    for (end, &x) in ends.iter_mut().zip(rest) {
-        *end = step(*end, x);
-    }
-    tree(ends, join)
+    tree(lanes, join)
 }
 
 /// Folds two slices of one length into lanes by `step(lane, x, y)`, and the lanes by `join`.
@@ -48,14 +46,13 @@ pub fn fold2(
             lanes[l] = step(lanes[l], x[l], y[l]);
         }
     }
-    if rest.is_empty() {
-        return tree(lanes, join);
+    if !rest.is_empty() {
+        let (x, y, n) = (padded(rest), padded(y_rest), rest.len());
+        for l in 0..LANES {
+            lanes[l] = if l < n { step(lanes[l], x[l], y[l]) } else { lanes[l] };
+        }
     }
-    let mut ends = lanes;
-    for (end, (&x, &y)) in ends.iter_mut().zip(rest.iter().zip(y_rest)) {
-        *end = step(*end, x, y);
-    }
-    tree(ends, join)
+    tree(lanes, join)
 }
 
 /// Folds three slices of one length into lanes by `step(lane, x, y, z)`, and the lanes by `join`.
@@ -78,14 +75,13 @@ pub fn fold3(
             lanes[l] = step(lanes[l], x[l], y[l], z[l]);
         }
     }
-    if rest.is_empty() {
-        return tree(lanes, join);
+    if !rest.is_empty() {
+        let (x, y, z, n) = (padded(rest), padded(y_rest), padded(z_rest), rest.len());
+        for l in 0..LANES {
+            lanes[l] = if l < n { step(lanes[l], x[l], y[l], z[l]) } else { lanes[l] };
+        }
     }
-    let mut ends = lanes;
-    for (end, ((&x, &y), &z)) in ends.iter_mut().zip(rest.iter().zip(y_rest).zip(z_rest)) {
-        *end = step(*end, x, y, z);
-    }
-    tree(ends, join)
+    tree(lanes, join)
 }
 
 /// The sum, 0 where empty.
@@ -142,6 +138,14 @@ fn larger_or_nan(a: f32, b: f32) -> f32 {
     // Both selects keep `a` where it is NaN.
     let m = if b > a { b } else { a };
     if b.is_nan() { b } else { m }
+}
+
+/// The last elements in a full set of lanes, so that they are folded by the same vector instructions.
+#[inline(always)]
+fn padded(rest: &[f32]) -> [f32; LANES] {
+    let mut all = [0.0; LANES];
+    all[..rest.len()].copy_from_slice(rest);
+    all
 }
 
 /// Folds the lanes in halves.
