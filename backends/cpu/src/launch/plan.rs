@@ -11,7 +11,7 @@ const TILE: usize = 1024;
 /// the elements of a row in a pointwise tile, and the most elements in all.
 const PANEL_ROWS: usize = 32;
 const PANEL_COLUMNS: usize = 512;
-const PANEL: usize = 1 << 16;
+const PANEL: usize = 1 << 18;
 /// Elements between the rows of a panel in scratch beyond a row's own: without them, rows of a power of two would
 /// fall into the same few sets of the cache.
 const PANEL_GAP: usize = 16;
@@ -164,7 +164,9 @@ fn cut(walk: &mut Walk, domain: Domain, tensors: &[Checked<'_>], slots: &[Slot])
     let dense = slots.iter().find_map(|s| (s.access == Access::Each).then(|| dense_axis(walk, s)).flatten());
     let wide = dense.is_some() && walk.dims[last] >= PANEL_ROWS;
     if rows {
+        // A row is a tile, also where it is empty: its sums are 0.
         walk.span = walk.dims[last];
+        walk.steps[last] = 1;
     } else {
         if !wide {
             while walk.split > 0 && walk.inner * walk.dims[walk.split] <= TILE {
@@ -181,9 +183,8 @@ fn cut(walk: &mut Walk, domain: Domain, tensors: &[Checked<'_>], slots: &[Slot])
         } else {
             TILE
         };
-        let extent = walk.dims[walk.split];
-        let pieces = extent.div_ceil((tile / walk.inner).max(1));
-        walk.span = extent.div_ceil(pieces.max(1)).max(1);
+        let most = if walk.inner == 1 { tile } else { (tile / walk.inner).max(1) };
+        (walk.span, walk.steps[walk.split]) = pieces(walk.dims[walk.split], most);
     }
     if let Some(axis) = dense
         && axis < walk.split
@@ -201,13 +202,21 @@ fn cut(walk: &mut Walk, domain: Domain, tensors: &[Checked<'_>], slots: &[Slot])
     if let Some((axis, count)) = walk.panel {
         walk.steps[axis] = walk.dims[axis].div_ceil(count);
     }
-    walk.steps[walk.split] = walk.dims[walk.split].div_ceil(walk.span.max(1)).max(usize::from(rows));
     walk.units = walk.steps[..=walk.split].iter().product();
     let mut weight = 1;
     for axis in (0..if rows { last } else { walk.rank }).rev() {
         walk.weights[axis] = weight;
         weight *= walk.dims[axis];
     }
+}
+
+/// The size and number of about equal pieces of an extent, of at most `most` each.
+fn pieces(extent: usize, most: usize) -> (usize, usize) {
+    if extent <= most {
+        return (extent.max(1), extent.min(1));
+    }
+    let size = extent.div_ceil(extent.div_ceil(most));
+    (size, extent.div_ceil(size))
 }
 
 /// The axis of smallest stride of an operand that is far from dense along the last axis.

@@ -138,9 +138,10 @@ impl Run<'_> {
         let mut at = [0; 8];
         let mut rest = range.start;
         for axis in (0..=walk.split).rev() {
-            if walk.steps[axis] > 0 {
-                (at[axis], rest) = (rest % walk.steps[axis], rest / walk.steps[axis]);
+            if rest == 0 {
+                break;
             }
+            (at[axis], rest) = (rest % walk.steps[axis], rest / walk.steps[axis]);
         }
         // Where each operand's scratch was filled from.
         let mut filled = [(std::ptr::null_mut::<u8>(), 0usize, 0usize); MOST];

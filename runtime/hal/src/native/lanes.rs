@@ -9,9 +9,15 @@ use super::math::fma;
 /// The number of partial results.
 pub const LANES: usize = 64;
 
+/// Below this length elements are folded one after another: setting up lanes would take longer.
+const SHORT: usize = 16;
+
 /// Folds `x` into lanes that start at `start`, each by `step(lane, element)`, and the lanes by `join`.
 #[inline(always)]
 pub fn fold1(x: &[f32], start: f32, step: impl Fn(f32, f32) -> f32, join: impl Fn(f32, f32) -> f32) -> f32 {
+    if x.len() < SHORT {
+        return x.iter().fold(start, |s, &x| step(s, x));
+    }
     let mut lanes = [start; LANES];
     let (chunks, rest) = x.as_chunks::<LANES>();
     for x in chunks {
@@ -38,6 +44,9 @@ pub fn fold2(
     join: impl Fn(f32, f32) -> f32,
 ) -> f32 {
     let y = &y[..x.len()];
+    if x.len() < SHORT {
+        return x.iter().zip(y).fold(start, |s, (&x, &y)| step(s, x, y));
+    }
     let mut lanes = [start; LANES];
     let (chunks, rest) = x.as_chunks::<LANES>();
     let (y_chunks, y_rest) = y.as_chunks::<LANES>();
@@ -66,6 +75,9 @@ pub fn fold3(
     join: impl Fn(f32, f32) -> f32,
 ) -> f32 {
     let (y, z) = (&y[..x.len()], &z[..x.len()]);
+    if x.len() < SHORT {
+        return x.iter().zip(y).zip(z).fold(start, |s, ((&x, &y), &z)| step(s, x, y, z));
+    }
     let mut lanes = [start; LANES];
     let (chunks, rest) = x.as_chunks::<LANES>();
     let (y_chunks, y_rest) = y.as_chunks::<LANES>();
