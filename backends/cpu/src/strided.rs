@@ -152,24 +152,35 @@ unsafe fn transposed<T: Copy>(a: Axis, b: Axis, to: *mut T, from: *const T, map:
             let (to, from) = unsafe {
                 (to.offset(i as isize * a.1 + j as isize * b.1), from.offset(i as isize * a.2 + j as isize * b.2))
             };
-            if rows == SQUARE && columns == SQUARE && a.2 == 1 && b.1 == 1 {
-                for q in 0..SQUARE as isize {
-                    for p in 0..SQUARE as isize {
-                        // SAFETY: within the square, whose strides these are.
-                        unsafe { to.offset(p * a.1 + q).write(map(from.offset(q * b.2 + p).read())) };
-                    }
-                }
-            } else {
-                for q in 0..columns as isize {
-                    for p in 0..rows as isize {
-                        // SAFETY: within the square.
-                        unsafe { to.offset(p * a.1 + q * b.1).write(map(from.offset(p * a.2 + q * b.2).read())) };
-                    }
+            // The side whose lines lie farther apart is walked along its lines, the other one is scratch or nearer.
+            let by_target = a.1.unsigned_abs() > b.2.unsigned_abs();
+            let full = rows == SQUARE && columns == SQUARE && a.2 == 1 && b.1 == 1;
+            // SAFETY: within the square, of 16 by 16 and dense along one axis on either side where `full`.
+            unsafe {
+                match (full, by_target) {
+                    (true, true) => square((SQUARE, a.1, 1), (SQUARE, 1, b.2), to, from, &map),
+                    (true, false) => square((SQUARE, 1, b.2), (SQUARE, a.1, 1), to, from, &map),
+                    (false, true) => square((rows, a.1, a.2), (columns, b.1, b.2), to, from, &map),
+                    (false, false) => square((columns, b.1, b.2), (rows, a.1, a.2), to, from, &map),
                 }
             }
             j += columns;
         }
         i += rows;
+    }
+}
+
+/// Copies over two axes, the second innermost.
+///
+/// # Safety
+/// As for [`copy_as`].
+#[inline(always)]
+unsafe fn square<T: Copy>(outer: Axis, inner: Axis, to: *mut T, from: *const T, map: impl Fn(T) -> T) {
+    for i in 0..outer.0 as isize {
+        for j in 0..inner.0 as isize {
+            // SAFETY: the caller's promise.
+            unsafe { to.offset(i * outer.1 + j * inner.1).write(map(from.offset(i * outer.2 + j * inner.2).read())) };
+        }
     }
 }
 

@@ -1,41 +1,48 @@
 //! Verification of a launch's arguments.
 
+use super::few::{Few, MOST};
 use super::overlap;
 use crate::backend::{block_of, in_use, refused};
 use crate::memory::{Block, Borrow};
 use cotangent_hal::{Access, Arg, DType, Domain, Error, Kernel, Memory, Operand, Result, Role, Scalar, View};
 
-/// The most tensors, and the most scalars, that a launch takes.
-pub(crate) const OPERANDS: usize = 16;
-
 /// A tensor argument whose dtype, shape, bounds and overlaps are verified.
 #[derive(Clone, Copy)]
 pub(crate) struct Checked<'a> {
     pub operand: &'static Operand,
-    pub view: View<'a>,
+    pub view: &'a View<'a>,
     pub block: &'a Block,
-    /// Lowest and highest element, or `None` where the view is empty.
-    pub range: Option<(usize, usize)>,
+    /// From the lowest element to behind the highest; equal where the view is empty.
+    pub range: (usize, usize),
     /// Whether an output has the very elements of this input.
     pub overwritten: bool,
 }
 
+impl Checked<'_> {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.range.0 == self.range.1
+    }
+}
+
 /// All arguments of a launch.
 pub(crate) struct Operands<'a> {
-    tensors: [Option<Checked<'a>>; OPERANDS],
-    scalars: [Scalar; OPERANDS],
-    count: usize,
-    scalar_count: usize,
+    pub tensors: Few<Checked<'a>>,
+    pub scalars: Few<Scalar>,
     /// The right to use each buffer, held until the launch is done.
-    _borrows: [Option<Borrow<'a>>; OPERANDS],
+    borrows: Few<Borrow<'a>>,
 }
 
 impl<'a> Operands<'a> {
-    /// Verifies `args` against what `kernel` declares.
-    pub(crate) fn check(kernel: &'static Kernel, shape: &[usize], args: &[Arg<'a>]) -> Result<Self> {
+    #[inline]
+    pub(crate) fn new() -> Self {
+        Operands { tensors: Few::new(), scalars: Few::new(), borrows: Few::new() }
+    }
+
+    /// Verifies `args` against what `kernel` declares, and takes them.
+    pub(crate) fn take(&mut self, kernel: &'static Kernel, shape: &[usize], args: &'a [Arg<'a>]) -> Result<()> {
         let count = kernel.operands.len();
-        if count > OPERANDS || kernel.scalars > OPERANDS {
-            return Err(misuse(kernel, format!("more than {OPERANDS} tensors or scalars are not supported yet")));
+        if count > MOST || kernel.scalars > MOST {
+            return Err(misuse(kernel, format!("more than {MOST} tensors or scalars are not supported yet")));
         }
         if args.len() != count + kernel.scalars {
             let wanted = format!("{count} tensors and {} scalars", kernel.scalars);
@@ -49,97 +56,78 @@ impl<'a> Operands<'a> {
         if shape.iter().try_fold(1isize, |n, &e| n.checked_mul(isize::try_from(e).ok()?)).is_none() {
             return Err(misshapen(kernel, format!("the shape {shape:?} has too many elements")));
         }
-        let mut all = Operands {
-            tensors: [None; OPERANDS],
-            scalars: [Scalar::Int(0); OPERANDS],
-            count,
-            scalar_count: kernel.scalars,
-            _borrows: [const { None }; OPERANDS],
-        };
-        for ((operand, arg), slot) in kernel.operands.iter().zip(args).zip(&mut all.tensors) {
-            *slot = Some(check_tensor(kernel, operand, arg, shape)?);
+        for (operand, arg) in kernel.operands.iter().zip(args) {
+            take_tensor(&mut self.tensors, kernel, operand, arg, shape)?;
         }
-        for (arg, slot) in args[count..].iter().zip(&mut all.scalars) {
+        for arg in &args[count..] {
             let Arg::Scalar(scalar) = arg else {
                 return Err(misuse(kernel, "a tensor was given where a scalar is expected".into()));
             };
-            *slot = *scalar;
+            self.scalars.push(*scalar);
         }
-        all.check_overlaps(kernel)?;
-        all.borrow()?;
-        Ok(all)
-    }
-
-    pub(crate) fn tensors(&self) -> impl Iterator<Item = &Checked<'a>> {
-        self.tensors[..self.count].iter().flatten()
-    }
-
-    pub(crate) fn scalars(&self) -> &[Scalar] {
-        &self.scalars[..self.scalar_count]
+        self.check_overlaps(kernel)?;
+        self.borrow()
     }
 
     /// An output may share elements with an input of the same access and layout, and with nothing else.
     fn check_overlaps(&mut self, kernel: &'static Kernel) -> Result<()> {
-        for o in 0..self.count {
-            let Some(out) = self.tensors[o] else { continue };
+        for o in 0..self.tensors.len() {
+            // Inputs come first: those pairs, and each pair of outputs once.
+            let (before, after) = self.tensors.split_at_mut(o);
+            let out = &after[0];
             if out.operand.role == Role::In {
                 continue;
             }
-            if out.range.is_some() && overlap::repeats(out.view.shape, out.view.strides) {
+            if !out.is_empty() && overlap::repeats(out.view.shape, out.view.strides) {
                 let name = out.operand.name;
                 return Err(misuse(kernel, format!("the output `{name}` repeats elements; give it memory of its own")));
             }
-            for i in 0..self.count {
-                let Some(other) = &mut self.tensors[i] else { continue };
-                if i == o || !std::ptr::eq(other.block, out.block) || (other.operand.role != Role::In && i > o) {
-                    continue;
-                }
-                let (Some(a), Some(b)) = (out.range, other.range) else { continue };
-                if byte_range(a, out.view.dtype).1 <= byte_range(b, other.view.dtype).0
-                    || byte_range(b, other.view.dtype).1 <= byte_range(a, out.view.dtype).0
-                    || overlap::disjoint(&out.view, a.0, &other.view, b.0)
-                {
+            for other in before {
+                if !std::ptr::eq(other.block, out.block) || out.is_empty() || other.is_empty() {
                     continue;
                 }
                 let element_wise = matches!(out.operand.access, Access::Each | Access::PerRow)
                     && other.operand.role == Role::In
                     && other.operand.access == out.operand.access
-                    && overlap::same_layout(&out.view, &other.view);
-                if !element_wise {
+                    && overlap::same_layout(out.view, other.view);
+                if element_wise {
+                    other.overwritten = true;
+                    continue;
+                }
+                let (p, q) = (byte_range(out), byte_range(other));
+                if !(p.1 <= q.0 || q.1 <= p.0 || overlap::disjoint(out.view, out.range.0, other.view, other.range.0)) {
                     let (out, other) = (out.operand.name, other.operand.name);
                     let message = format!("the output `{out}` overlaps `{other}` other than element by element");
                     return Err(misuse(kernel, message));
                 }
-                other.overwritten = true;
             }
         }
         Ok(())
     }
 
     fn borrow(&mut self) -> Result<()> {
-        for i in 0..self.count {
-            let Some(tensor) = self.tensors[i] else { continue };
-            let block = tensor.block;
-            let shares = |t: &&Checked<'_>| std::ptr::eq(t.block, block);
-            if self.tensors[..i].iter().flatten().any(|t| shares(&t)) {
+        for (i, tensor) in self.tensors.iter().enumerate() {
+            let shares = |t: &&Checked<'_>| std::ptr::eq(t.block, tensor.block);
+            if self.tensors[..i].iter().any(|t| shares(&t)) {
                 continue;
             }
-            let writes =
-                self.tensors[i..self.count].iter().flatten().filter(shares).any(|t| t.operand.role != Role::In);
-            self._borrows[i] = Some(block.borrow(writes).ok_or_else(in_use)?);
+            let writes = self.tensors[i..].iter().filter(shares).any(|t| t.operand.role != Role::In);
+            self.borrows.push(tensor.block.borrow(writes).ok_or_else(in_use)?);
         }
         Ok(())
     }
 }
 
-fn check_tensor<'a>(
+/// Verifies one tensor and adds it.
+fn take_tensor<'a>(
+    tensors: &mut Few<Checked<'a>>,
     kernel: &'static Kernel,
     operand: &'static Operand,
-    arg: &Arg<'a>,
+    arg: &'a Arg<'a>,
     shape: &[usize],
-) -> Result<Checked<'a>> {
+) -> Result<()> {
     let view = match (arg, operand.role) {
-        (Arg::In(view), Role::In) | (Arg::Out(view), Role::Out | Role::InOut) => *view,
+        (Arg::In(view), Role::In) | (Arg::Out(view), Role::Out | Role::InOut) => view,
         (Arg::In(_) | Arg::Out(_) | Arg::Scalar(_), _) => {
             let wanted = if operand.role == Role::In { "an input" } else { "an output" };
             return Err(misuse(kernel, format!("`{}` is {wanted}, but was given as something else", operand.name)));
@@ -165,52 +153,54 @@ fn check_tensor<'a>(
         return Err(misshapen(kernel, format!("`{}` is {:?}, expected {wanted:?}", operand.name, view.shape)));
     }
     let block = block_of(view.buffer)?;
-    let range = range(&view, block).map_err(|message| misshapen(kernel, format!("`{}` {message}", operand.name)))?;
-    Ok(Checked { operand, view, block, range, overwritten: false })
-}
-
-/// The lowest and highest element of a view, all of which lie in its block; `None` where it is empty.
-pub(crate) fn range(view: &View<'_>, block: &Block) -> Result<Option<(usize, usize)>, String> {
-    if view.shape.len() > 8 || view.strides.len() != view.shape.len() {
-        return Err(format!(
-            "has {} axes and {} strides, expected as many, at most 8",
-            view.shape.len(),
-            view.strides.len()
-        ));
-    }
-    if view.shape.contains(&0) {
-        return Ok(None);
-    }
-    let bounds = || {
-        let mut low = isize::try_from(view.offset).ok()?;
-        let (mut high, mut len) = (low, 1isize);
-        for (&extent, &stride) in view.shape.iter().zip(view.strides) {
-            let extent = isize::try_from(extent).ok()?;
-            len = len.checked_mul(extent)?;
-            let reach = (extent - 1).checked_mul(stride)?;
-            if reach < 0 {
-                low = low.checked_add(reach)?;
-            } else {
-                high = high.checked_add(reach)?;
-            }
-        }
-        let (low, high) = (usize::try_from(low).ok()?, usize::try_from(high).ok()?);
-        (high < block.bytes() / view.dtype.size()).then_some((low, high))
+    let Some(range) = range(view, block) else {
+        return Err(misshapen(kernel, format!("`{}` {}", operand.name, outside(view, block))));
     };
-    match bounds() {
-        Some(range) => Ok(Some(range)),
-        None => Err(format!(
-            "reaches outside its buffer: shape {:?}, strides {:?}, offset {} of {} elements",
-            view.shape,
-            view.strides,
-            view.offset,
-            block.bytes() / view.dtype.size()
-        )),
-    }
+    tensors.push(Checked { operand, view, block, range, overwritten: false });
+    Ok(())
 }
 
-fn byte_range((low, high): (usize, usize), dtype: DType) -> (usize, usize) {
-    (low * dtype.size(), (high + 1) * dtype.size())
+/// From the lowest element of a view to behind its highest, `(0, 0)` where it is empty; `None` where it has more axes
+/// than 8 or than strides, or reaches outside its block.
+#[inline]
+pub(crate) fn range(view: &View<'_>, block: &Block) -> Option<(usize, usize)> {
+    if view.shape.len() > 8 || view.strides.len() != view.shape.len() {
+        return None;
+    }
+    let mut low = isize::try_from(view.offset).ok()?;
+    let (mut high, mut len) = (low, 1isize);
+    for (&extent, &stride) in view.shape.iter().zip(view.strides) {
+        if extent == 0 {
+            return Some((0, 0));
+        }
+        let extent = isize::try_from(extent).ok()?;
+        len = len.checked_mul(extent)?;
+        let reach = (extent - 1).checked_mul(stride)?;
+        if reach < 0 {
+            low = low.checked_add(reach)?;
+        } else {
+            high = high.checked_add(reach)?;
+        }
+    }
+    let (low, high) = (usize::try_from(low).ok()?, usize::try_from(high).ok()?);
+    (high < block.bytes() / view.dtype.size()).then_some((low, high + 1))
+}
+
+/// What is wrong with a view that has no [`range`].
+#[cold]
+pub(crate) fn outside(view: &View<'_>, block: &Block) -> String {
+    format!(
+        "reaches outside its buffer: shape {:?}, strides {:?}, offset {} of {} elements (at most 8 axes)",
+        view.shape,
+        view.strides,
+        view.offset,
+        block.bytes() / view.dtype.size()
+    )
+}
+
+fn byte_range(tensor: &Checked<'_>) -> (usize, usize) {
+    let size = tensor.view.dtype.size();
+    (tensor.range.0 * size, tensor.range.1 * size)
 }
 
 #[cold]

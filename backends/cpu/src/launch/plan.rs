@@ -1,6 +1,7 @@
 //! How a launch is cut into tiles: which axes a tile spans, which operands it sees in place, which through scratch.
 
-use super::operand::{Checked, OPERANDS, Operands};
+use super::few::Few;
+use super::operand::Checked;
 use cotangent_hal::{Access, DType, Domain, Kernel, Role};
 
 /// Elements of a tile whose operands are all seen in place, and of one that has operands in scratch.
@@ -10,7 +11,7 @@ const TILE: usize = 1024;
 /// the elements of a row in a pointwise tile, and the most elements in all.
 const PANEL_ROWS: usize = 32;
 const PANEL_COLUMNS: usize = 512;
-const PANEL: usize = 1 << 16;
+const PANEL: usize = 1 << 18;
 /// Elements between the rows of a panel in scratch beyond a row's own: without them, rows of a power of two would
 /// fall into the same few sets of the cache.
 const PANEL_GAP: usize = 16;
@@ -68,54 +69,55 @@ pub(crate) enum Source {
     Partial(usize),
 }
 
-impl Slot {
-    const EMPTY: Slot = Slot {
-        ptr: std::ptr::null_mut(),
-        dtype: DType::F32,
-        role: Role::In,
-        access: Access::Each,
-        strides: [0; 8],
-        source: Source::Place,
-    };
-}
-
-/// Plans the walk; `slots` has one entry an operand afterwards.
-///
-/// Whole operands are left to the caller.
-pub(crate) fn plan(kernel: &Kernel, shape: &[usize], operands: &Operands<'_>) -> (Walk, [Slot; OPERANDS]) {
-    let mut slots = [Slot::EMPTY; OPERANDS];
-    for (slot, tensor) in slots.iter_mut().zip(operands.tensors()) {
-        let offset = if tensor.range.is_some() { tensor.view.offset * tensor.view.dtype.size() } else { 0 };
-        slot.ptr = tensor.block.ptr().wrapping_add(offset);
-        slot.dtype = tensor.view.dtype;
-        slot.role = tensor.operand.role;
-        slot.access = tensor.operand.access;
+impl Walk {
+    #[inline]
+    pub(crate) fn new() -> Self {
+        Walk {
+            dims: [1; 8],
+            rank: 0,
+            split: 0,
+            span: 1,
+            inner: 1,
+            panel: None,
+            steps: [1; 8],
+            units: 1,
+            weights: [0; 8],
+            total: 0,
+            ordered: false,
+            scratch: 0,
+        }
     }
-    let count = kernel.operands.len();
-    let ordered = kernel.operands.iter().any(|o| o.access == Access::Whole && o.role != Role::In);
-    let mut walk = Walk {
-        dims: [1; 8],
-        rank: 0,
-        split: 0,
-        span: 1,
-        inner: 1,
-        panel: None,
-        steps: [1; 8],
-        units: 1,
-        weights: [0; 8],
-        total: shape.iter().product(),
-        ordered,
-        scratch: 0,
-    };
-    let slots_used = &mut slots[..count];
-    collapse(&mut walk, kernel.domain, shape, operands, slots_used);
-    cut(&mut walk, kernel.domain, operands, slots_used);
-    place(&mut walk, operands, slots_used);
-    (walk, slots)
+
+    /// Plans the walk and gives `slots` an entry an operand. Whole operands are left to the caller.
+    pub(crate) fn plan(&mut self, kernel: &Kernel, shape: &[usize], tensors: &[Checked<'_>], slots: &mut Few<Slot>) {
+        for tensor in tensors {
+            let offset = if !tensor.is_empty() { tensor.view.offset * tensor.view.dtype.size() } else { 0 };
+            slots.push(Slot {
+                ptr: tensor.block.ptr().wrapping_add(offset),
+                dtype: tensor.view.dtype,
+                role: tensor.operand.role,
+                access: tensor.operand.access,
+                strides: [0; 8],
+                source: Source::Place,
+            });
+        }
+        self.total = shape.iter().product();
+        self.ordered = tensors.iter().any(|t| t.operand.access == Access::Whole && t.operand.role != Role::In);
+        let plain = |t: &Checked<'_>| t.operand.access == Access::Each && t.view.is_contiguous();
+        if kernel.domain == Domain::Pointwise && tensors.iter().all(plain) {
+            // The common case: all operands lie alike, in order.
+            (self.rank, self.dims[0]) = (1, self.total);
+            slots.iter_mut().for_each(|s| s.strides[0] = 1);
+        } else {
+            collapse(self, kernel.domain, shape, tensors, slots);
+        }
+        cut(self, kernel.domain, tensors, slots);
+        place(self, tensors, slots);
+    }
 }
 
 /// Merges neighbouring axes that every operand walks as one; in a domain of rows the last axis stays by itself.
-fn collapse(walk: &mut Walk, domain: Domain, shape: &[usize], operands: &Operands<'_>, slots: &mut [Slot]) {
+fn collapse(walk: &mut Walk, domain: Domain, shape: &[usize], tensors: &[Checked<'_>], slots: &mut [Slot]) {
     let merged = match domain {
         Domain::Pointwise => shape.len(),
         Domain::Rows => shape.len() - 1,
@@ -128,18 +130,18 @@ fn collapse(walk: &mut Walk, domain: Domain, shape: &[usize], operands: &Operand
         let merges = rank > 0
             && slots
                 .iter()
-                .zip(operands.tensors())
+                .zip(tensors)
                 .all(|(s, t)| s.strides[rank - 1] == stride(t, axis).wrapping_mul(extent as isize));
         let target = if merges { rank - 1 } else { rank };
         walk.dims[target] *= extent;
         walk.rank = target + 1;
-        for (slot, tensor) in slots.iter_mut().zip(operands.tensors()) {
+        for (slot, tensor) in slots.iter_mut().zip(tensors) {
             slot.strides[target] = stride(tensor, axis);
         }
     }
     if domain == Domain::Rows || walk.rank == 0 {
         walk.dims[walk.rank] = if domain == Domain::Rows { shape[merged] } else { 1 };
-        for (slot, tensor) in slots.iter_mut().zip(operands.tensors()) {
+        for (slot, tensor) in slots.iter_mut().zip(tensors) {
             let last = domain == Domain::Rows && tensor.operand.access == Access::Each;
             slot.strides[walk.rank] = if last { stride(tensor, merged) } else { 0 };
         }
@@ -149,12 +151,12 @@ fn collapse(walk: &mut Walk, domain: Domain, shape: &[usize], operands: &Operand
 
 /// The stride of a tensor along an axis of the domain, 0 where it has none there.
 fn stride(tensor: &Checked<'_>, axis: usize) -> isize {
-    let indexed = tensor.range.is_some() && matches!(tensor.operand.access, Access::Each | Access::PerRow);
+    let indexed = !tensor.is_empty() && matches!(tensor.operand.access, Access::Each | Access::PerRow);
     if indexed { tensor.view.strides.get(axis).copied().unwrap_or(0) } else { 0 }
 }
 
 /// Chooses the axes of a tile and of a panel.
-fn cut(walk: &mut Walk, domain: Domain, operands: &Operands<'_>, slots: &[Slot]) {
+fn cut(walk: &mut Walk, domain: Domain, tensors: &[Checked<'_>], slots: &[Slot]) {
     let last = walk.rank - 1;
     walk.split = last;
     let rows = domain == Domain::Rows;
@@ -162,7 +164,9 @@ fn cut(walk: &mut Walk, domain: Domain, operands: &Operands<'_>, slots: &[Slot])
     let dense = slots.iter().find_map(|s| (s.access == Access::Each).then(|| dense_axis(walk, s)).flatten());
     let wide = dense.is_some() && walk.dims[last] >= PANEL_ROWS;
     if rows {
+        // A row is a tile, also where it is empty: its sums are 0.
         walk.span = walk.dims[last];
+        walk.steps[last] = 1;
     } else {
         if !wide {
             while walk.split > 0 && walk.inner * walk.dims[walk.split] <= TILE {
@@ -170,7 +174,7 @@ fn cut(walk: &mut Walk, domain: Domain, operands: &Operands<'_>, slots: &[Slot])
                 walk.split -= 1;
             }
         }
-        let aliased = || operands.tensors().any(|t| t.overwritten || t.view.dtype == DType::Bool);
+        let aliased = || tensors.iter().any(|t| t.overwritten || t.view.dtype == DType::Bool);
         let direct = walk.rank == 1 && slots.iter().all(|s| s.strides[0] == 1) && !aliased();
         let tile = if direct {
             DIRECT
@@ -179,9 +183,8 @@ fn cut(walk: &mut Walk, domain: Domain, operands: &Operands<'_>, slots: &[Slot])
         } else {
             TILE
         };
-        let extent = walk.dims[walk.split];
-        let pieces = extent.div_ceil((tile / walk.inner).max(1));
-        walk.span = extent.div_ceil(pieces.max(1)).max(1);
+        let most = if walk.inner == 1 { tile } else { (tile / walk.inner).max(1) };
+        (walk.span, walk.steps[walk.split]) = pieces(walk.dims[walk.split], most);
     }
     if let Some(axis) = dense
         && axis < walk.split
@@ -199,13 +202,21 @@ fn cut(walk: &mut Walk, domain: Domain, operands: &Operands<'_>, slots: &[Slot])
     if let Some((axis, count)) = walk.panel {
         walk.steps[axis] = walk.dims[axis].div_ceil(count);
     }
-    walk.steps[walk.split] = walk.dims[walk.split].div_ceil(walk.span.max(1)).max(usize::from(rows));
     walk.units = walk.steps[..=walk.split].iter().product();
     let mut weight = 1;
     for axis in (0..if rows { last } else { walk.rank }).rev() {
         walk.weights[axis] = weight;
         weight *= walk.dims[axis];
     }
+}
+
+/// The size and number of about equal pieces of an extent, of at most `most` each.
+fn pieces(extent: usize, most: usize) -> (usize, usize) {
+    if extent <= most {
+        return (extent.max(1), extent.min(1));
+    }
+    let size = extent.div_ceil(extent.div_ceil(most));
+    (size, extent.div_ceil(size))
 }
 
 /// The axis of smallest stride of an operand that is far from dense along the last axis.
@@ -218,9 +229,9 @@ fn dense_axis(walk: &Walk, slot: &Slot) -> Option<usize> {
 }
 
 /// Decides which operands tiles see in place, and lays out the scratch of the others.
-fn place(walk: &mut Walk, operands: &Operands<'_>, slots: &mut [Slot]) {
+fn place(walk: &mut Walk, tensors: &[Checked<'_>], slots: &mut [Slot]) {
     let mut partials = 0;
-    for (slot, tensor) in slots.iter_mut().zip(operands.tensors()) {
+    for (slot, tensor) in slots.iter_mut().zip(tensors) {
         let (length, rows) = match slot.access {
             Access::Each => (walk.span * walk.inner, walk.panel.map_or(1, |(_, count)| count)),
             Access::PerRow => (1, walk.panel.map_or(1, |(_, count)| count)),

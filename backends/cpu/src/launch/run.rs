@@ -1,8 +1,9 @@
 //! Walks the tiles of a launch and hands each to the kernel's native form.
 #![allow(unsafe_code, reason = "makes slices of verified raw memory and calls variants that the processor has")]
 
-use super::operand::{Checked, OPERANDS, Operands};
-use super::plan::{self, Slot, Source, Walk};
+use super::few::{Few, MOST};
+use super::operand::{Checked, Operands};
+use super::plan::{Slot, Source, Walk};
 use crate::backend::threads;
 use crate::memory::{Block, Pool};
 use crate::strided::{self, Side};
@@ -23,10 +24,10 @@ const BLOCKS: usize = 64;
 
 /// What all threads of a launch share.
 struct Run<'a> {
-    walk: Walk,
-    slots: [Slot; OPERANDS],
+    walk: &'a Walk,
+    slots: &'a [Slot],
+    /// Operands that are read; the others are written.
     ins: usize,
-    count: usize,
     body: TileFn,
     scalars: &'a [Scalar],
     pool: &'a Arc<Pool>,
@@ -46,20 +47,31 @@ pub(crate) fn launch(
     shape: &[usize],
     args: &[Arg<'_>],
 ) -> Result<()> {
-    let operands = Operands::check(kernel, shape, args)?;
-    let (walk, slots) = plan::plan(kernel, shape, &operands);
-    let count = kernel.operands.len();
-    let ins = kernel.operands.iter().take_while(|o| o.role == Role::In).count();
-    let body = kernel.native.fns[level as usize];
-    let mut run = Run { walk, slots, ins, count, body, scalars: operands.scalars(), pool };
-    let _copies = run.bind_whole(&operands)?;
-    let columns = run.slots[..count].iter().filter(|s| s.access == Access::PerColumn).count();
-    if columns > 0 {
-        run.with_partials(&operands, columns)?;
+    let mut operands = Operands::new();
+    operands.take(kernel, shape, args)?;
+    let tensors = &*operands.tensors;
+    let (mut walk, mut slots) = (Walk::new(), Few::new());
+    walk.plan(kernel, shape, tensors, &mut slots);
+    let has = |access| tensors.iter().any(|t| t.operand.access == access);
+    let whole = has(Access::Whole);
+    let copies = if whole { bind_whole(pool, tensors, &mut slots)? } else { Vec::new() };
+    let run = Run {
+        walk: &walk,
+        slots: &slots,
+        ins: tensors.iter().take_while(|t| t.operand.role == Role::In).count(),
+        body: kernel.native.fns[level as usize],
+        scalars: &operands.scalars,
+        pool,
+    };
+    if has(Access::PerColumn) {
+        run.with_partials(tensors)?;
     } else {
         run.all_units()?;
     }
-    run.return_whole(&operands);
+    if whole {
+        return_whole(tensors, &slots);
+    }
+    drop(copies);
     Ok(())
 }
 
@@ -78,7 +90,8 @@ impl Run<'_> {
     }
 
     /// Runs all units in blocks, each with its own sums, and adds these in the order of the blocks.
-    fn with_partials(&self, operands: &Operands<'_>, columns: usize) -> Result<()> {
+    fn with_partials(&self, tensors: &[Checked<'_>]) -> Result<()> {
+        let columns = self.slots.iter().filter(|s| s.access == Access::PerColumn).count();
         let (units, total) = (self.walk.units, self.walk.total);
         let width = self.walk.dims[self.walk.rank - 1];
         // Sums of 8 bytes serve all dtypes.
@@ -99,8 +112,7 @@ impl Run<'_> {
         } else {
             (0..blocks).try_for_each(block)?;
         }
-        let outs =
-            self.slots[..self.count].iter().zip(operands.tensors()).filter(|(s, _)| s.access == Access::PerColumn);
+        let outs = self.slots.iter().zip(tensors).filter(|(s, _)| s.access == Access::PerColumn);
         for (i, (slot, tensor)) in outs.enumerate() {
             let first = sums.0.wrapping_add(i * pitch * 8);
             let stride = tensor.view.strides[0];
@@ -120,18 +132,19 @@ impl Run<'_> {
 
     /// Runs a range of units, with `sums` as the memory of this range's sums over rows, `pitch` elements each.
     fn units(&self, range: Range<usize>, sums: *mut u8, pitch: usize) -> Result<()> {
-        let walk = &self.walk;
+        let walk = self.walk;
         let scratch = if walk.scratch > 0 { Some(self.pool.take(walk.scratch)?) } else { None };
         let scratch = scratch.as_ref().map_or(std::ptr::null_mut(), Block::ptr);
         let mut at = [0; 8];
         let mut rest = range.start;
         for axis in (0..=walk.split).rev() {
-            if walk.steps[axis] > 0 {
-                (at[axis], rest) = (rest % walk.steps[axis], rest / walk.steps[axis]);
+            if rest == 0 {
+                break;
             }
+            (at[axis], rest) = (rest % walk.steps[axis], rest / walk.steps[axis]);
         }
         // Where each operand's scratch was filled from.
-        let mut filled = [(std::ptr::null_mut::<u8>(), 0usize, 0usize); OPERANDS];
+        let mut filled = [(std::ptr::null_mut::<u8>(), 0usize, 0usize); MOST];
         for _ in range {
             self.unit(&at, scratch, sums, pitch, &mut filled);
             for axis in (0..=walk.split).rev() {
@@ -153,9 +166,9 @@ impl Run<'_> {
         scratch: *mut u8,
         sums: *mut u8,
         pitch: usize,
-        filled: &mut [(*mut u8, usize, usize); OPERANDS],
+        filled: &mut [(*mut u8, usize, usize); MOST],
     ) {
-        let walk = &self.walk;
+        let walk = self.walk;
         let mut index = *at;
         index[walk.split] *= walk.span;
         let span = walk.span.min(walk.dims[walk.split] - index[walk.split]);
@@ -168,8 +181,8 @@ impl Run<'_> {
         };
         let len = span * walk.inner;
         let position: usize = (0..=walk.split).map(|a| index[a] * walk.weights[a]).sum();
-        let mut starts = [std::ptr::null_mut::<u8>(); OPERANDS];
-        for (i, slot) in self.slots[..self.count].iter().enumerate() {
+        let mut starts = [std::ptr::null_mut::<u8>(); MOST];
+        for (i, slot) in self.slots.iter().enumerate() {
             let offset: isize = (0..=walk.split).map(|a| index[a] as isize * slot.strides[a]).sum();
             starts[i] = slot.ptr.wrapping_offset(offset * slot.dtype.size() as isize);
             if let Source::Scratch { offset, pitch, keep } = slot.source
@@ -185,9 +198,9 @@ impl Run<'_> {
             }
         }
         for row in 0..rows {
-            let mut ins = [const { MaybeUninit::<In<'_>>::uninit() }; OPERANDS];
-            let mut outs = [const { MaybeUninit::<Out<'_>>::uninit() }; OPERANDS];
-            for (i, slot) in self.slots[..self.count].iter().enumerate() {
+            let mut ins = [const { MaybeUninit::<In<'_>>::uninit() }; MOST];
+            let mut outs = [const { MaybeUninit::<Out<'_>>::uninit() }; MOST];
+            for (i, slot) in self.slots.iter().enumerate() {
                 let own = if slot.access == Access::PerRow { 1 } else { len };
                 let step = row as isize * if walk.panel.is_some() { slot.strides[panel] } else { 0 };
                 let size = slot.dtype.size();
@@ -214,11 +227,11 @@ impl Run<'_> {
             // has.
             unsafe {
                 let ins = slice::from_raw_parts(ins.as_ptr().cast::<In<'_>>(), self.ins);
-                let outs = slice::from_raw_parts_mut(outs.as_mut_ptr().cast::<Out<'_>>(), self.count - self.ins);
+                let outs = slice::from_raw_parts_mut(outs.as_mut_ptr().cast::<Out<'_>>(), self.slots.len() - self.ins);
                 (self.body)(&mut Tile { at, len, ins, outs, scalars: self.scalars });
             }
         }
-        for (i, slot) in self.slots[self.ins..self.count].iter().enumerate() {
+        for (i, slot) in self.slots[self.ins..].iter().enumerate() {
             if let Source::Scratch { offset, pitch, .. } = slot.source {
                 let src = scratch.wrapping_add(offset);
                 // SAFETY: the tile's elements are within the verified view, which this launch alone writes.
@@ -244,7 +257,7 @@ impl Run<'_> {
         span: usize,
         gather: bool,
     ) {
-        let walk = &self.walk;
+        let walk = self.walk;
         let mut extents = [1; strided::AXES];
         let mut strides = [0; strided::AXES];
         extents[0] = rows;
@@ -265,48 +278,48 @@ impl Run<'_> {
         // SAFETY: the caller's promise.
         unsafe { strided::copy(slot.dtype, &extents[..axes], dst, src) };
     }
+}
 
-    /// Gives whole operands a contiguous slice: their own memory, or a copy, returned to keep it alive.
-    fn bind_whole(&mut self, operands: &Operands<'_>) -> Result<Vec<Block>> {
-        let mut copies = Vec::new();
-        for (slot, tensor) in self.slots[..self.count].iter_mut().zip(operands.tensors()) {
-            if slot.access != Access::Whole {
-                continue;
-            }
-            let n = if tensor.range.is_some() { tensor.view.len() } else { 0 };
-            slot.source = Source::Fixed(n);
-            if !in_place(tensor) {
-                let copy = self.pool.take(n * slot.dtype.size())?;
-                let place = std::mem::replace(&mut slot.ptr, copy.ptr());
-                copies.push(copy);
-                if slot.role != Role::Out {
-                    // SAFETY: the view's elements are verified, and the copy has room for them.
-                    unsafe { between(tensor, slot.ptr, place, true) };
-                }
-            }
-            if slot.role == Role::Out {
-                // SAFETY: the slice is the output's own `n` elements, or their copy.
-                unsafe { slot.ptr.write_bytes(0, n * slot.dtype.size()) };
+/// Gives whole operands a contiguous slice: their own memory, or a copy, returned to keep it alive.
+fn bind_whole(pool: &Arc<Pool>, tensors: &[Checked<'_>], slots: &mut [Slot]) -> Result<Vec<Block>> {
+    let mut copies = Vec::new();
+    for (slot, tensor) in slots.iter_mut().zip(tensors) {
+        if slot.access != Access::Whole {
+            continue;
+        }
+        let n = if !tensor.is_empty() { tensor.view.len() } else { 0 };
+        slot.source = Source::Fixed(n);
+        if !in_place(tensor) {
+            let copy = pool.take(n * slot.dtype.size())?;
+            let place = std::mem::replace(&mut slot.ptr, copy.ptr());
+            copies.push(copy);
+            if slot.role != Role::Out {
+                // SAFETY: the view's elements are verified, and the copy has room for them.
+                unsafe { between(tensor, slot.ptr, place, true) };
             }
         }
-        Ok(copies)
+        if slot.role == Role::Out {
+            // SAFETY: the slice is the output's own `n` elements, or their copy.
+            unsafe { slot.ptr.write_bytes(0, n * slot.dtype.size()) };
+        }
     }
+    Ok(copies)
+}
 
-    /// Writes whole outputs that were copies back to their places.
-    fn return_whole(&self, operands: &Operands<'_>) {
-        for (slot, tensor) in self.slots[..self.count].iter().zip(operands.tensors()) {
-            if slot.access == Access::Whole && slot.role != Role::In && !in_place(tensor) && tensor.range.is_some() {
-                let place = tensor.block.ptr().wrapping_add(tensor.view.offset * slot.dtype.size());
-                // SAFETY: the view's elements are verified, and this launch alone writes them.
-                unsafe { between(tensor, slot.ptr, place, false) };
-            }
+/// Writes whole outputs that were copies back to their places.
+fn return_whole(tensors: &[Checked<'_>], slots: &[Slot]) {
+    for (slot, tensor) in slots.iter().zip(tensors) {
+        if slot.access == Access::Whole && slot.role != Role::In && !in_place(tensor) && !tensor.is_empty() {
+            let place = tensor.block.ptr().wrapping_add(tensor.view.offset * slot.dtype.size());
+            // SAFETY: the view's elements are verified, and this launch alone writes them.
+            unsafe { between(tensor, slot.ptr, place, false) };
         }
     }
 }
 
 /// Whether a whole operand is seen in its own memory.
 fn in_place(tensor: &Checked<'_>) -> bool {
-    tensor.range.is_none() || tensor.view.is_contiguous() && tensor.view.dtype != DType::Bool
+    tensor.is_empty() || tensor.view.is_contiguous() && tensor.view.dtype != DType::Bool
 }
 
 /// Copies a whole operand from its place to a contiguous copy, or back.
@@ -315,7 +328,7 @@ fn in_place(tensor: &Checked<'_>) -> bool {
 /// `place` is the view's first element in its block, `copy` has room for all of its elements.
 unsafe fn between(tensor: &Checked<'_>, copy: *mut u8, place: *mut u8, out_of_place: bool) {
     let shape = tensor.view.shape;
-    if tensor.range.is_none() {
+    if tensor.is_empty() {
         return;
     }
     let dense = strided::row_major(shape);

@@ -6,7 +6,7 @@ mod gemm;
 mod vector;
 
 use crate::backend::{block_of, in_use, refused, threads};
-use crate::launch::{range, repeats};
+use crate::launch::{outside, range, repeats};
 use crate::memory::Pool;
 use crate::strided::{self, Side};
 use cotangent_hal::native::Level;
@@ -79,23 +79,27 @@ pub(crate) fn matmul(pool: &Arc<Pool>, level: Level, a: &View<'_>, b: &View<'_>,
     if (b_count, b_k, c_count, c_m, c_n) != (count, k, count, m, n) {
         return Err(misshapen(a, b, out));
     }
-    let mut ranges = [None; 3];
+    let mut ranges = [(0, 0); 3];
     let blocks = [block_of(a.buffer)?, block_of(b.buffer)?, block_of(out.buffer)?];
     for ((view, block), (range_of, name)) in
         [a, b, out].into_iter().zip(blocks).zip(ranges.iter_mut().zip(["left factor", "right factor", "product"]))
     {
-        let message = |m| Error::Shape { op: "matmul".into(), message: format!("the {name} {m}") };
-        *range_of = range(view, block).map_err(message)?;
+        let Some(range) = range(view, block) else {
+            let message = format!("the {name} {}", outside(view, block));
+            return Err(Error::Shape { op: "matmul".into(), message });
+        };
+        *range_of = range;
     }
-    let Some((low, high)) = ranges[2] else { return Ok(()) };
+    let (low, high) = ranges[2];
+    if low == high {
+        return Ok(());
+    }
     if repeats(out.shape, out.strides) {
         return Err(refused("matmul: the product repeats elements; give it memory of its own".into()));
     }
     for i in 0..2 {
-        if let Some((l, h)) = ranges[i]
-            && std::ptr::eq(blocks[i], blocks[2])
-            && !(h < low || high < l)
-        {
+        let (l, h) = ranges[i];
+        if std::ptr::eq(blocks[i], blocks[2]) && l < high && low < h {
             return Err(refused("matmul: the product overlaps a factor; give it memory of its own".into()));
         }
     }
@@ -104,7 +108,7 @@ pub(crate) fn matmul(pool: &Arc<Pool>, level: Level, a: &View<'_>, b: &View<'_>,
     let borrow = |i: usize| if shared(i) { Ok(None) } else { blocks[i].borrow(i == 2).map(Some).ok_or_else(in_use) };
     let _borrows = [borrow(0)?, borrow(1)?, borrow(2)?];
     let matrix = |i: usize, view: &View<'_>| {
-        let offset = if ranges[i].is_some() { view.offset } else { 0 };
+        let offset = if ranges[i].0 < ranges[i].1 { view.offset } else { 0 };
         let ptr = blocks[i].ptr().cast::<f32>().wrapping_add(offset);
         (Matrix { ptr, rows: view.strides[1], columns: view.strides[2] }, view.strides[0])
     };

@@ -9,9 +9,15 @@ use super::math::fma;
 /// The number of partial results.
 pub const LANES: usize = 64;
 
+/// Below this length elements are folded one after another: setting up lanes would take longer.
+const SHORT: usize = 16;
+
 /// Folds `x` into lanes that start at `start`, each by `step(lane, element)`, and the lanes by `join`.
 #[inline(always)]
 pub fn fold1(x: &[f32], start: f32, step: impl Fn(f32, f32) -> f32, join: impl Fn(f32, f32) -> f32) -> f32 {
+    if x.len() < SHORT {
+        return x.iter().fold(start, |s, &x| step(s, x));
+    }
     let mut lanes = [start; LANES];
     let (chunks, rest) = x.as_chunks::<LANES>();
     for x in chunks {
@@ -19,15 +25,13 @@ pub fn fold1(x: &[f32], start: f32, step: impl Fn(f32, f32) -> f32, join: impl F
             lanes[l] = step(lanes[l], x[l]);
         }
     }
-    if rest.is_empty() {
-        return tree(lanes, join);
+    if !rest.is_empty() {
+        let (x, n) = (padded(rest), rest.len());
+        for l in 0..LANES {
+            lanes[l] = if l < n { step(lanes[l], x[l]) } else { lanes[l] };
+        }
     }
-    // Indexing by a run-time length keeps an array in memory, hence not the one of the loop above.
-    let mut ends = lanes;
-    for (end, &x) in ends.iter_mut().zip(rest) {
-        *end = step(*end, x);
-    }
-    tree(ends, join)
+    tree(lanes, join)
 }
 
 /// Folds two slices of one length into lanes by `step(lane, x, y)`, and the lanes by `join`.
@@ -40,6 +44,9 @@ pub fn fold2(
     join: impl Fn(f32, f32) -> f32,
 ) -> f32 {
     let y = &y[..x.len()];
+    if x.len() < SHORT {
+        return x.iter().zip(y).fold(start, |s, (&x, &y)| step(s, x, y));
+    }
     let mut lanes = [start; LANES];
     let (chunks, rest) = x.as_chunks::<LANES>();
     let (y_chunks, y_rest) = y.as_chunks::<LANES>();
@@ -48,14 +55,13 @@ pub fn fold2(
             lanes[l] = step(lanes[l], x[l], y[l]);
         }
     }
-    if rest.is_empty() {
-        return tree(lanes, join);
+    if !rest.is_empty() {
+        let (x, y, n) = (padded(rest), padded(y_rest), rest.len());
+        for l in 0..LANES {
+            lanes[l] = if l < n { step(lanes[l], x[l], y[l]) } else { lanes[l] };
+        }
     }
-    let mut ends = lanes;
-    for (end, (&x, &y)) in ends.iter_mut().zip(rest.iter().zip(y_rest)) {
-        *end = step(*end, x, y);
-    }
-    tree(ends, join)
+    tree(lanes, join)
 }
 
 /// Folds three slices of one length into lanes by `step(lane, x, y, z)`, and the lanes by `join`.
@@ -69,6 +75,9 @@ pub fn fold3(
     join: impl Fn(f32, f32) -> f32,
 ) -> f32 {
     let (y, z) = (&y[..x.len()], &z[..x.len()]);
+    if x.len() < SHORT {
+        return x.iter().zip(y).zip(z).fold(start, |s, ((&x, &y), &z)| step(s, x, y, z));
+    }
     let mut lanes = [start; LANES];
     let (chunks, rest) = x.as_chunks::<LANES>();
     let (y_chunks, y_rest) = y.as_chunks::<LANES>();
@@ -78,14 +87,13 @@ pub fn fold3(
             lanes[l] = step(lanes[l], x[l], y[l], z[l]);
         }
     }
-    if rest.is_empty() {
-        return tree(lanes, join);
+    if !rest.is_empty() {
+        let (x, y, z, n) = (padded(rest), padded(y_rest), padded(z_rest), rest.len());
+        for l in 0..LANES {
+            lanes[l] = if l < n { step(lanes[l], x[l], y[l], z[l]) } else { lanes[l] };
+        }
     }
-    let mut ends = lanes;
-    for (end, ((&x, &y), &z)) in ends.iter_mut().zip(rest.iter().zip(y_rest).zip(z_rest)) {
-        *end = step(*end, x, y, z);
-    }
-    tree(ends, join)
+    tree(lanes, join)
 }
 
 /// The sum, 0 where empty.
@@ -142,6 +150,14 @@ fn larger_or_nan(a: f32, b: f32) -> f32 {
     // Both selects keep `a` where it is NaN.
     let m = if b > a { b } else { a };
     if b.is_nan() { b } else { m }
+}
+
+/// The last elements in a full set of lanes, so that they are folded by the same vector instructions.
+#[inline(always)]
+fn padded(rest: &[f32]) -> [f32; LANES] {
+    let mut all = [0.0; LANES];
+    all[..rest.len()].copy_from_slice(rest);
+    all
 }
 
 /// Folds the lanes in halves.
