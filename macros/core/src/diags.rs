@@ -31,6 +31,11 @@ impl Diags {
         self.errors.push(error);
     }
 
+    /// How many errors there are.
+    pub(crate) fn len(&self) -> usize {
+        self.errors.len()
+    }
+
     /// The value of a result, or its error reported.
     pub(crate) fn take<T>(&mut self, result: syn::Result<T>) -> Option<T> {
         result.map_err(|error| self.push(error)).ok()

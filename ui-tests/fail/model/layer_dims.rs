@@ -7,7 +7,7 @@ struct Net {
     few: Linear![4],
     none: Linear,
     many: Linear![1, 2, 3],
-    conv: Conv2d![1 => 32, KK = 3],
+    named: Embedding![10, CC = 3],
     drop: Dropout,
 }
 

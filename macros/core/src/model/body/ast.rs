@@ -30,6 +30,8 @@ pub(crate) struct Function {
     pub(crate) block: Block,
     /// Whether companions are derived; otherwise the body is emitted as written.
     pub(crate) differentiable: bool,
+    /// Whether the signature has a mistake, so that no companion can be made of it.
+    pub(crate) broken: bool,
 }
 
 /// A parameter after `self`.
@@ -68,6 +70,17 @@ pub(crate) struct Output {
 pub(crate) struct Part {
     pub(crate) kind: Kind,
     pub(crate) shape: Option<TensorType>,
+}
+
+impl Function {
+    /// Takes the body away from a function with a broken signature, and its companions with it.
+    pub(crate) fn silence(&mut self) {
+        if self.broken {
+            self.differentiable = false;
+            self.block = syn::parse_quote!({ ::cotangent::__private::never() });
+            self.attrs.push(syn::parse_quote!(#[allow(unused)]));
+        }
+    }
 }
 
 impl Output {

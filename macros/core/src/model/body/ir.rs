@@ -16,6 +16,8 @@ pub(crate) struct Var(pub(crate) u32);
 
 /// A whole function.
 pub(crate) struct Body {
+    /// Whether it is the user's; otherwise it stands in for one with mistakes.
+    pub(crate) sound: bool,
     pub(crate) region: Region,
     /// The value of each parameter that is active, in the order of the parameters.
     pub(crate) params: Vec<Option<Value>>,
@@ -33,6 +35,7 @@ impl Body {
         let tokens = quote::quote!(::cotangent::__private::never::<#ty>());
         let result = Operand::Plain(Plain { tokens, uses: vec![] });
         Body {
+            sound: false,
             region: Region { stmts: vec![], result: Some(result) },
             params: (0..)
                 .zip(&function.params)

@@ -45,14 +45,14 @@ fn try_impl(args: TokenStream, item: ItemImpl) -> Result<TokenStream, TokenStrea
     let original = item.to_token_stream();
     let mut diags = Diags::default();
     check::arguments(&args, &mut diags);
-    let ast = parse::impl_(item, &mut diags);
+    let mut ast = parse::impl_(item, &mut diags);
     let plain_methods: BTreeSet<String> =
         ast.functions.iter().filter(|f| !f.differentiable).map(|f| f.sig.ident.to_string()).collect();
-    let generics = &ast.item.generics;
+    let (generics, self_ty) = (ast.item.generics.clone(), ast.item.self_ty.clone());
     let context = Context {
-        self_ty: Some(&ast.item.self_ty),
+        self_ty: Some(&self_ty),
         generic: generics.params.iter().any(|p| !matches!(p, syn::GenericParam::Lifetime(_))),
-        generics: Some(generics),
+        generics: Some(&generics),
         plain_methods: &plain_methods,
     };
     let mut bodies = vec![];
@@ -64,6 +64,7 @@ fn try_impl(args: TokenStream, item: ItemImpl) -> Result<TokenStream, TokenStrea
         }));
     }
     if let Err(errors) = diags.gate() {
+        ast.functions.iter_mut().for_each(ast::Function::silence);
         let stubs: Vec<_> = ast.functions.iter().map(|f| f.differentiable.then(|| ir::Body::never(f))).collect();
         let trait_impl = ast.item.trait_.is_some();
         return if trait_impl { Err(fallback::with_errors(&original, errors)) } else { Err(stubbed(&original, &emit::impl_(&ast, &stubs, &context), errors)) };

@@ -39,6 +39,7 @@ fn function(
     free: bool,
     diags: &mut Diags,
 ) -> Function {
+    let before = diags.len();
     let no_grad = attrs.iter().any(|a| a.path().is_ident("no_grad"));
     attrs.retain(|a| !a.path().is_ident("no_grad"));
     let method = sig.receiver().is_some();
@@ -79,11 +80,12 @@ fn function(
     if differentiable && method && cotangent_ir::op(&sig.ident.to_string(), true).is_some() {
         check::reserved_name(&sig.ident, diags);
     }
+    let broken = diags.len() > before;
     if differentiable {
         check::syntax(&block, diags);
     }
     let cfgs = attrs.iter().filter(|a| a.path().is_ident("cfg")).cloned().collect();
-    Function { attrs, cfgs, vis, sig, method, params, output, block, differentiable }
+    Function { attrs, cfgs, vis, sig, method, params, output, block, differentiable, broken }
 }
 
 fn output(ty: &ReturnType, diags: &mut Diags) -> Output {

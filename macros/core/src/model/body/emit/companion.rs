@@ -29,8 +29,10 @@ pub(super) fn plain(function: &Function, body: &Body, context: &Context<'_>) -> 
         true => quote!(#result),
         false => quote!(let __out = #result; #epilogue __out),
     };
+    let silent = (!body.sound).then(|| quote!(#[allow(unused)]));
     quote! {
         #(#attrs)*
+        #silent
         #[allow(non_snake_case, unused_mut, unused_parens, clippy::all)]
         #vis #sig { #prologue #stmts #tail }
     }

@@ -46,7 +46,7 @@ pub(super) fn function(function: &Function, context: &Context<'_>, diags: &mut D
     };
     let region = Region { stmts: lower.regions.pop().unwrap_or_default(), result };
     let Lower { vars, proofs, dims, .. } = lower;
-    Body { region, params, vars: vars.into_iter().map(|v| v.ident).collect(), proofs, dims }
+    Body { sound: true, region, params, vars: vars.into_iter().map(|v| v.ident).collect(), proofs, dims }
 }
 
 /// The body of a function without companions: as it is, apart from shape types and dims as values.
