@@ -38,23 +38,24 @@ pub const zeros: Init = Init::Zeros;
 pub const ones: Init = Init::Ones;
 
 /// All `value`.
-pub fn constant(value: f64) -> Init {
-    Init::Constant(value)
+pub fn constant(value: impl Into<f64>) -> Init {
+    Init::Constant(value.into())
 }
 
 /// Uniform in `-bound..bound`.
-pub fn uniform(bound: f64) -> Init {
+pub fn uniform(bound: impl Into<f64>) -> Init {
+    let bound = bound.into();
     Init::Uniform { lo: -bound, hi: bound }
 }
 
 /// Uniform in `lo..hi`.
-pub fn uniform_range(lo: f64, hi: f64) -> Init {
-    Init::Uniform { lo, hi }
+pub fn uniform_range(lo: impl Into<f64>, hi: impl Into<f64>) -> Init {
+    Init::Uniform { lo: lo.into(), hi: hi.into() }
 }
 
 /// Normal with mean 0.
-pub fn normal(std: f64) -> Init {
-    Init::Normal { mean: 0.0, std }
+pub fn normal(std: impl Into<f64>) -> Init {
+    Init::Normal { mean: 0.0, std: std.into() }
 }
 
 /// Uniform within ±1/√`fan_in`, as PyTorch's `nn.Linear` begins (He et al., 2015, with slope √5).
