@@ -5,7 +5,7 @@ use super::inputs::{Inputs, Stop};
 use super::registry::{Results, Row};
 use cotangent::diff::{Pullback, Want};
 use cotangent::Tensor;
-use cotangent::ops::arith::{AddVjp, DivVjp, MulVjp, SubVjp};
+use cotangent::ops::{AddVjp, DivVjp, MulVjp, SubVjp};
 use cotangent::ops::{cat, select, stack};
 
 /// Calls an operation on `in.a` and `in.b` in its plain form and as its companion.
