@@ -164,14 +164,14 @@ impl Moments {
         let (l2, shrink) = if s.decoupled { (0.0, 1.0 - s.lr * s.weight_decay) } else { (s.weight_decay, 1.0) };
         let sign = if s.maximize { -1.0 } else { 1.0 };
         let size = s.lr / correct1;
-        let scalars = [s.beta1, s.beta2, size, 1.0 / correct2.sqrt(), s.eps, l2, shrink, sign];
+        let scalars = [1.0 - s.beta1, s.beta2, 1.0 - s.beta2, size, 1.0 / correct2.sqrt(), s.eps, l2, shrink, sign];
         let (grad, amsgrad) = (grad.raw.contiguous(), s.amsgrad);
         let (device, shape) = (*param.device(), param.shape().to_vec());
         let first = state(&mut self.first, path, param).raw.view();
         let second = state(&mut self.second, path, param).raw.view();
         let largest = amsgrad.then(|| state(&mut self.largest, path, param).raw.view());
         param.update(|p| {
-            let mut args = Vec::with_capacity(13);
+            let mut args = Vec::with_capacity(14);
             args.extend([Arg::In(grad.view()), Arg::Out(p.view()), Arg::Out(first), Arg::Out(second)]);
             args.extend(largest.map(Arg::Out));
             args.extend(scalars.map(|v| Arg::Scalar(Scalar::Float(v))));
@@ -195,16 +195,16 @@ impl Moments {
 }
 
 kernel! {
-    /// One step; `size = lr / (1 - β₁ᵗ)`, `root = 1 / √(1 - β₂ᵗ)`.
-    static ADAM = Pointwise "adam" (g: Each F32; beta1, beta2, size, root, eps, l2, shrink, sign)
+    /// One step; `new = 1 - β`, rounded once, `size = lr / (1 - β₁ᵗ)`, `root = 1 / √(1 - β₂ᵗ)`.
+    static ADAM = Pointwise "adam" (g: Each F32; new1, beta2, new2, size, root, eps, l2, shrink, sign)
         -> (@mut p: Each F32, @mut m: Each F32, @mut v: Each F32) |tile|
     {
-        let (beta1, beta2, size, root) = (beta1.f32(), beta2.f32(), size.f32(), root.f32());
+        let (new1, beta2, new2, size, root) = (new1.f32(), beta2.f32(), new2.f32(), size.f32(), root.f32());
         let (eps, l2, shrink, sign) = (eps.f32(), l2.f32(), shrink.f32(), sign.f32());
         for i in 0..tile.1 {
             let g = sign * g[i] + l2 * p[i];
-            m[i] += (1.0 - beta1) * (g - m[i]);
-            v[i] = beta2 * v[i] + (1.0 - beta2) * g * g;
+            m[i] += new1 * (g - m[i]);
+            v[i] = beta2 * v[i] + new2 * g * g;
             p[i] = shrink * p[i] - size * m[i] / (v[i].sqrt() * root + eps);
         }
     }
@@ -212,15 +212,15 @@ kernel! {
 
 kernel! {
     /// As [`ADAM`], with the largest second moment so far.
-    static AMSGRAD = Pointwise "adam" (g: Each F32; beta1, beta2, size, root, eps, l2, shrink, sign)
+    static AMSGRAD = Pointwise "adam" (g: Each F32; new1, beta2, new2, size, root, eps, l2, shrink, sign)
         -> (@mut p: Each F32, @mut m: Each F32, @mut v: Each F32, @mut top: Each F32) |tile|
     {
-        let (beta1, beta2, size, root) = (beta1.f32(), beta2.f32(), size.f32(), root.f32());
+        let (new1, beta2, new2, size, root) = (new1.f32(), beta2.f32(), new2.f32(), size.f32(), root.f32());
         let (eps, l2, shrink, sign) = (eps.f32(), l2.f32(), shrink.f32(), sign.f32());
         for i in 0..tile.1 {
             let g = sign * g[i] + l2 * p[i];
-            m[i] += (1.0 - beta1) * (g - m[i]);
-            v[i] = beta2 * v[i] + (1.0 - beta2) * g * g;
+            m[i] += new1 * (g - m[i]);
+            v[i] = beta2 * v[i] + new2 * g * g;
             top[i] = if v[i] > top[i] { v[i] } else { top[i] };
             p[i] = shrink * p[i] - size * m[i] / (top[i].sqrt() * root + eps);
         }
