@@ -9,11 +9,7 @@ mod support;
 use support::{device, parameters, paths, with_parameters};
 
 /// Checks `loss` by the parameters and by `x`.
-fn check<M: Model>(
-    model: &M,
-    x: Tensor,
-    loss: impl Fn(&M, Tensor) -> (Tensor, M::Grads, Option<Tensor>),
-) {
+fn check<M: Model>(model: &M, x: Tensor, loss: impl Fn(&M, Tensor) -> (Tensor, M::Grads, Option<Tensor>)) {
     let mut inputs = parameters(model);
     inputs.push(x);
     check_loss_grad(

@@ -2,6 +2,9 @@
 
 extern crate self as cotangent;
 
+#[doc(hidden)]
+#[path = "private.rs"]
+pub mod __private;
 pub mod cx;
 pub mod device;
 pub mod diff;
@@ -9,9 +12,6 @@ pub mod init;
 pub mod model;
 pub mod ops;
 pub mod optim;
-#[doc(hidden)]
-#[path = "private.rs"]
-pub mod __private;
 pub mod prelude;
 mod raise;
 pub mod random;

@@ -8,11 +8,11 @@ pub use crate::model::{Summary, grads_at, init as init_model};
 pub use crate::ops::{AddVjp, DivVjp, MulVjp, SubVjp};
 pub use crate::raise::{attempt, raise};
 pub use crate::tensor::{Bool, Float, Int, Tensor};
-pub use crate::{__layer, Device, Error, Rng};
 pub use crate::{
     __config as config, __config_stub as config_stub, __model as model, __model_derive as model_derive,
     __model_enum as model_enum, __model_stub as model_stub,
 };
+pub use crate::{__layer, Device, Error, Rng};
 pub use data::*;
 pub use serde;
 

@@ -44,7 +44,7 @@ impl CausalSelfAttention {
         let q = q.reshape([B, T, H, C / H]).transpose(1, 2);
         let k = k.reshape([B, T, H, C / H]).transpose(1, 2);
         let v = v.reshape([B, T, H, C / H]).transpose(1, 2);
-        let y: Tensor![B, H, T, C/H] = scaled_dot_product_attention(q, k, v, true);
+        let y: Tensor![B, H, T, C / H] = scaled_dot_product_attention(q, k, v, true);
         self.proj.forward(y.transpose(1, 2).reshape([B, T, C]))
     }
 }

@@ -487,10 +487,7 @@ mod tests {
         };
         check("Tensor![B]", "Tensor")?;
         check("Vec<Tensor![Int; B]>", "Vec<Tensor<::cotangent::__private::Int>>")?;
-        check(
-            "&'a (Tensor![B], Option<Tensor![Bool;]>)",
-            "&'a(Tensor,Option<Tensor<::cotangent::__private::Bool>>)",
-        )?;
+        check("&'a (Tensor![B], Option<Tensor![Bool;]>)", "&'a(Tensor,Option<Tensor<::cotangent::__private::Bool>>)")?;
         check("[Tensor![B]; 3]", "[Tensor;3]")?;
         check("[a::Block![C, H]; L]", "::std::vec::Vec<a::Block>")?;
         check("[[Block![C]; 2]; L]", "::std::vec::Vec<::std::vec::Vec<Block>>")?;

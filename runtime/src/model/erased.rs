@@ -1,6 +1,6 @@
 //! The object-safe form of a model, for code that is compiled once.
 
-use crate::model::{Leaf, LeafMut, LayerConfig, Model, Path};
+use crate::model::{LayerConfig, Leaf, LeafMut, Model, Path};
 use crate::raise::raise;
 use cotangent_hal::Error;
 

@@ -1,8 +1,6 @@
 //! Lists, options and boxes of models are models.
 
-use crate::model::{
-    Builder, DynGrads, FieldDims, Layer, LayerConfig, Leaf, LeafMut, Model, Path, registry,
-};
+use crate::model::{Builder, DynGrads, FieldDims, Layer, LayerConfig, Leaf, LeafMut, Model, Path, registry};
 
 /// The constants of models without dims of their own.
 macro_rules! no_dims {

@@ -1,7 +1,7 @@
 //! Parameters: tensors that an optimiser changes.
 
-use crate::model::{Builder, FieldDims, Leaf, LeafMut, Model, Path};
 use crate::init::Init;
+use crate::model::{Builder, FieldDims, Leaf, LeafMut, Model, Path};
 use crate::raise::raise;
 use crate::tensor::{Raw, Tensor};
 use cotangent_hal::Error;

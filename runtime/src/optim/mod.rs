@@ -78,7 +78,8 @@ fn walk(model: &mut dyn Erased, mut grads: Gradients, update: &mut dyn FnMut(&st
         });
     }
     if let Some(path) = grads.0.keys().next() {
-        let message = format!("there is a gradient for `{path}`, but the model has no such parameter; is it another model's?");
+        let message =
+            format!("there is a gradient for `{path}`, but the model has no such parameter; is it another model's?");
         raise(Error::Argument { op: "step".into(), message });
     }
 }
@@ -97,7 +98,8 @@ fn release_aliases(model: &mut dyn Erased, ties: &Ties) {
 
 fn fits(path: &str, param: &Param, grad: &Tensor) {
     if param.shape() != grad.shape() {
-        let message = format!("`{path}` is {:?}, its gradient {:?}; is it another model's?", param.shape(), grad.shape());
+        let message =
+            format!("`{path}` is {:?}, its gradient {:?}; is it another model's?", param.shape(), grad.shape());
         raise(Error::Shape { op: "step".into(), message });
     }
 }

@@ -1,8 +1,8 @@
 //! What the expansion of `#[model]` on a struct or an enum calls.
 
+use crate::Error;
 use crate::model::{Builder, Model, Param, State};
 use crate::raise::raise;
-use crate::Error;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt;
@@ -144,7 +144,9 @@ pub fn variant_dim(dims: &[Option<usize>], at: usize, model: &str, name: &str) -
         Some(dim) => dim,
         None => raise(Error::Argument {
             op: model.into(),
-            message: format!("this variant uses the dim `{name}`, which is not given; write `{model}::..![.., {name} = ..]`"),
+            message: format!(
+                "this variant uses the dim `{name}`, which is not given; write `{model}::..![.., {name} = ..]`"
+            ),
         }),
     }
 }

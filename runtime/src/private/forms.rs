@@ -308,7 +308,9 @@ macro_rules! __model_stub {
 macro_rules! __config_stub {
     ($config:ident) => {
         impl $crate::__private::FromDims for $config {
-            fn from_dims(_: &[usize]) -> Self { $crate::__private::unbuilt() }
+            fn from_dims(_: &[usize]) -> Self {
+                $crate::__private::unbuilt()
+            }
         }
         impl $crate::__private::serde::Serialize for $config {
             fn serialize<S: $crate::__private::serde::Serializer>(

@@ -131,7 +131,8 @@ impl Checkpoint {
 
     fn read<T: DeserializeOwned>(&self, key: &str) -> Result<T> {
         let fault = |message| Error::Record { record: self.record.name().into(), misfits: vec![message] };
-        let text = self.record.metadata().get(key).ok_or_else(|| fault(format!("no entry `{key}`; it is no checkpoint")))?;
+        let text =
+            self.record.metadata().get(key).ok_or_else(|| fault(format!("no entry `{key}`; it is no checkpoint")))?;
         serde_json::from_str(text).map_err(|e| fault(format!("the entry `{key}` cannot be read: {e}")))
     }
 }

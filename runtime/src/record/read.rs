@@ -60,13 +60,16 @@ impl Record {
         let header = bytes.first_chunk::<8>().map(|b| u64::from_le_bytes(*b));
         if header.is_none_or(|n| n > (length - 8) as u64) {
             let message = match header {
-                Some(n) => format!("the header claims {n} bytes, but the file has {length}; it is truncated, or no safetensors file"),
+                Some(n) => format!(
+                    "the header claims {n} bytes, but the file has {length}; it is truncated, or no safetensors file"
+                ),
                 None => format!("the file has {length} bytes; a safetensors file has at least 8"),
             };
             return Err(fault(message));
         }
         let base = bytes.as_ptr() as usize;
-        let parsed = SafeTensors::deserialize(&bytes).map_err(|e| fault(format!("it is no whole safetensors file: {e}")))?;
+        let parsed =
+            SafeTensors::deserialize(&bytes).map_err(|e| fault(format!("it is no whole safetensors file: {e}")))?;
         let mut tensors = BTreeMap::new();
         for (name, view) in parsed.iter() {
             let start = view.data().as_ptr() as usize - base;

@@ -46,7 +46,8 @@ impl Case {
         let bytes = std::fs::read(path).map_err(|e| format!("cannot be read: {e}"))?;
         let (_, header) = SafeTensors::read_metadata(&bytes).map_err(|e| format!("not a safetensors file: {e}"))?;
         let config = header.metadata().as_ref().and_then(|m| m.get("config")).ok_or("the metadata has no `config`")?;
-        let config: Map<String, Value> = serde_json::from_str(config).map_err(|e| format!("`config` is no JSON: {e}"))?;
+        let config: Map<String, Value> =
+            serde_json::from_str(config).map_err(|e| format!("`config` is no JSON: {e}"))?;
         let op = config.get("op").and_then(Value::as_str).ok_or("`config` names no `op`")?.to_string();
         let tensors = SafeTensors::deserialize(&bytes).map_err(|e| format!("not a safetensors file: {e}"))?;
         let mut arrays = BTreeMap::new();

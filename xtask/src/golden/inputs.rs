@@ -207,7 +207,8 @@ impl<'a> Inputs<'a> {
             }
             Layout::Sliced => {
                 let larger: Vec<usize> = shape.iter().map(|d| d + 2).collect();
-                let mut tensor = Tensor::from_vec(padded(data, shape, gap), if rank == 0 { vec![3] } else { larger }, &device);
+                let mut tensor =
+                    Tensor::from_vec(padded(data, shape, gap), if rank == 0 { vec![3] } else { larger }, &device);
                 for (axis, &extent) in shape.iter().enumerate() {
                     tensor = tensor.narrow(axis as isize, 1, extent);
                 }

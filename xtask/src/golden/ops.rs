@@ -3,8 +3,8 @@
 use super::activations::method;
 use super::inputs::{Inputs, Stop};
 use super::registry::{Results, Row};
-use cotangent::diff::{Pullback, Want};
 use cotangent::Tensor;
+use cotangent::diff::{Pullback, Want};
 use cotangent::ops::{AddVjp, DivVjp, MulVjp, SubVjp};
 use cotangent::ops::{cat, select, stack};
 

@@ -5,13 +5,8 @@ use super::registry::{Results, Row};
 use cotangent::optim::{clip_grad_norm, clip_grad_value};
 use cotangent::prelude::*;
 
-pub(super) const ROWS: &[Row] = &[
-    ("SGD", sgd),
-    ("Adam", adam),
-    ("AdamW", adamw),
-    ("clip_grad_norm", norm),
-    ("clip_grad_value", value),
-];
+pub(super) const ROWS: &[Row] =
+    &[("SGD", sgd), ("Adam", adam), ("AdamW", adamw), ("clip_grad_norm", norm), ("clip_grad_value", value)];
 
 /// Runs the steps of a case: the parameters are a list, which is a model, and so are their gradients.
 fn run(i: &Inputs<'_>, mut step: impl FnMut(&mut Vec<Param>, Vec<Option<Tensor>>)) -> Result<Results, Stop> {

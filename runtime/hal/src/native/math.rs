@@ -3,6 +3,7 @@
 //! No function branches, reads a table or calls libm. `FMA` says whether the variant that is compiled has fused
 //! multiply-add; the two differ in the last bits, within the stated error. Errors are in units in the last place
 //! against the exact value, over all arguments. NaN gives NaN; infinities, zeros and their signs are those of IEEE 754.
+#![allow(clippy::excessive_precision, reason = "coefficients are written as published")]
 
 /// `a * b + c`, with one rounding where `FMA`.
 #[inline(always)]

@@ -67,7 +67,11 @@ fn try_impl(args: TokenStream, item: ItemImpl) -> Result<TokenStream, TokenStrea
         ast.functions.iter_mut().for_each(ast::Function::silence);
         let stubs: Vec<_> = ast.functions.iter().map(|f| f.differentiable.then(|| ir::Body::never(f))).collect();
         let trait_impl = ast.item.trait_.is_some();
-        return if trait_impl { Err(fallback::with_errors(&original, errors)) } else { Err(stubbed(&original, &emit::impl_(&ast, &stubs, &context), errors)) };
+        return if trait_impl {
+            Err(fallback::with_errors(&original, errors))
+        } else {
+            Err(stubbed(&original, &emit::impl_(&ast, &stubs, &context), errors))
+        };
     }
     Ok(emit::impl_(&ast, &bodies, &context))
 }

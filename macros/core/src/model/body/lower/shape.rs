@@ -199,8 +199,7 @@ impl Lower<'_, '_> {
         shapes: Vec<TokenStream>,
     ) {
         let said = emit::said(&quote!(#path));
-        let asked =
-            Asked { callee: quote!(call), args: quote!(&#path::SIG, &Dims::NONE, &[#(#shapes),*],) };
+        let asked = Asked { callee: quote!(call), args: quote!(&#path::SIG, &Dims::NONE, &[#(#shapes),*],) };
         match first {
             Some(first) => self.step(value, asked, first, &said),
             None => self.step(value, asked, path, &said),
