@@ -16,7 +16,7 @@ use std::slice;
 use std::sync::Arc;
 
 /// Elements below which a launch stays on its thread, and the least that a task gets beyond.
-const PARALLEL: usize = 1 << 15;
+const PARALLEL: usize = 1 << 16;
 const TASK: usize = 1 << 14;
 /// Rows are summed in blocks of at least this many elements, at most this many blocks, whatever the threads.
 const BLOCK: usize = 1 << 14;

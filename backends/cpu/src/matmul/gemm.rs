@@ -3,6 +3,11 @@
 
 use super::{Extents, Matrix};
 
+/// The most rows of a factor for which it is better to leave the other factor as it lies, contiguous along the sum,
+/// than to have the result column-major: `gemm-f32` would rearrange that other, larger factor first.
+#[cfg(not(miri))]
+const FEW: usize = 32;
+
 /// `c = a b`.
 ///
 /// `gemm-f32` is fastest where its result is column-major, so a row-major product is computed as `c^T = b^T a^T`.
@@ -12,9 +17,13 @@ use super::{Extents, Matrix};
 #[cfg(not(miri))]
 pub(super) unsafe fn product(Extents { m, n, k }: Extents, a: Matrix, b: Matrix, c: Matrix, parallel: bool) {
     use gemm_common::Parallelism;
-    let row_major = c.columns.unsigned_abs() <= c.rows.unsigned_abs();
+    let transposed = if c.columns.unsigned_abs() <= c.rows.unsigned_abs() {
+        !(m <= FEW && b.rows == 1)
+    } else {
+        n <= FEW && a.columns == 1
+    };
     let (m, n, a, b, c) =
-        if row_major { (n, m, b.transposed(), a.transposed(), c.transposed()) } else { (m, n, a, b, c) };
+        if transposed { (n, m, b.transposed(), a.transposed(), c.transposed()) } else { (m, n, a, b, c) };
     let parallelism = if parallel { Parallelism::Rayon(0) } else { Parallelism::None };
     let gemm = gemm_f32::gemm::f32::get_gemm_fn();
     // SAFETY: the caller's promise; the old contents of `c` are not read.

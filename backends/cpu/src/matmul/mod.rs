@@ -184,11 +184,12 @@ unsafe fn product(
         if m.saturating_mul(n) <= FEW && k >= LONG && m * n * k >= PARALLEL {
             return split(pool, level, extents, a, b, c, parallel);
         }
-        if m == 1 && vector::fits(b) {
-            return vector::product(pool, level, (n, k), (a.ptr, a.columns), b, (c.ptr, c.columns), parallel);
+        if vector::fits(m, b) {
+            return vector::product(pool, level, extents, a, b, c, parallel);
         }
-        if n == 1 && vector::fits(a.transposed()) {
-            return vector::product(pool, level, (m, k), (b.ptr, b.rows), a.transposed(), (c.ptr, c.rows), parallel);
+        if vector::fits(n, a.transposed()) {
+            let extents = Extents { m: n, n: m, k };
+            return vector::product(pool, level, extents, b.transposed(), a.transposed(), c.transposed(), parallel);
         }
         gemm::product(extents, a, b, c, parallel);
     }
@@ -214,12 +215,11 @@ unsafe fn split(
     let part = |i: usize| {
         let (from, to) = (i * k / parts, (i + 1) * k / parts);
         let extents = Extents { m, n, k: to - from };
-        // SAFETY: a part of the factors, whose product has its own `m n` elements of `memory`. The inner extent is
-        // below `LONG` or the parts are as many as allowed, so `product` is not entered here again.
+        // SAFETY: a part of the factors, whose product has its own `m n` elements of `memory`.
         unsafe {
             let (a, b, c) = (a.from(0, from), b.from(from, 0), sums.from(i * m, 0));
-            if m == 1 && vector::fits(b) {
-                return vector::product(pool, level, (n, to - from), (a.ptr, a.columns), b, (c.ptr, 1), false);
+            if vector::fits(m, b) {
+                return vector::product(pool, level, extents, a, b, c, false);
             }
             gemm::product(extents, a, b, c, false);
         }

@@ -1,7 +1,7 @@
-//! Products of a vector and a matrix, bound by memory: dot products of rows, or sums of rows.
+//! Products of a row and a matrix, bound by memory: dot products of rows, or sums of rows.
 #![allow(unsafe_code, reason = "makes slices of verified raw memory and calls variants that the processor has")]
 
-use super::Matrix;
+use super::{Extents, Matrix};
 use crate::memory::Pool;
 use crate::strided::{self, Side};
 use cotangent_hal::native::{Level, lanes, math};
@@ -15,51 +15,49 @@ const COLUMNS: usize = 512;
 /// Dot products of a task.
 const DOTS: usize = 32;
 
-/// Whether the matrix `[k, n]` is contiguous along an axis.
-pub(super) fn fits(b: Matrix) -> bool {
-    b.rows == 1 || b.columns == 1
+/// Whether products of `m` rows with the matrix `b` are this module's.
+pub(super) fn fits(m: usize, b: Matrix) -> bool {
+    m == 1 && (b.columns == 1 || b.rows == 1)
 }
 
-/// `y = x b` for `x: [k]` and `b: [k, n]`, the vectors given by their first element and stride.
+/// `c = a b` for one row where it [`fits`].
 ///
 /// # Safety
-/// The elements of `x` and `b` may be read, those of `y` are distinct, overlap neither, and are the caller's alone;
-/// the matrix [`fits`].
+/// The elements of `a` and `b` may be read, those of `c` are distinct, overlap neither, and are the caller's alone.
 pub(super) unsafe fn product(
     pool: &Arc<Pool>,
     level: Level,
-    (n, k): (usize, usize),
-    x: (*mut f32, isize),
+    Extents { n, k, .. }: Extents,
+    a: Matrix,
     b: Matrix,
-    y: (*mut f32, isize),
+    c: Matrix,
     parallel: bool,
 ) -> Result<()> {
-    let copy = if x.1 == 1 || k == 1 { None } else { Some(pool.take(k * size_of::<f32>())?) };
+    let copy = if a.columns == 1 || k == 1 { None } else { Some(pool.take(k * size_of::<f32>())?) };
     let x = match &copy {
         Some(copy) => {
-            let (target, source) = (Side { ptr: copy.ptr(), strides: &[1] }, Side { ptr: x.0.cast(), strides: &[x.1] });
-            // SAFETY: the elements of `x` may be read, and the copy has room for them.
+            let target = Side { ptr: copy.ptr(), strides: &[1] };
+            let source = Side { ptr: a.ptr.cast(), strides: &[a.columns] };
+            // SAFETY: the elements of `a` may be read, and the copy has room for them.
             unsafe { strided::copy(DType::F32, &[k], target, source) };
             copy.ptr().cast_const().cast()
         }
-        None => x.0.cast_const(),
+        None => a.ptr.cast_const(),
     };
-    // SAFETY: `k` elements that are only read while this function runs.
+    // SAFETY: the row of `a`, contiguous, that is only read while this function runs.
     let x = unsafe { slice::from_raw_parts(x, k) };
     let by_dots = b.rows == 1;
     let step = if by_dots { DOTS } else { COLUMNS };
     let body: Body = if by_dots { DOT_BODIES[level as usize] } else { SUM_BODIES[level as usize] };
-    let (first, stride) = (Target(y.0), y.1);
     let block = |i: usize| {
-        let first = &first;
         let from = i * step;
         let count = step.min(n - from);
         let mut sums = [0.0; COLUMNS];
         // SAFETY: columns `from .. from + count` of `b`; the processor has the level.
         unsafe { body(x, b.from(0, from), &mut sums[..count]) };
         for (j, &sum) in sums[..count].iter().enumerate() {
-            // SAFETY: an element of `y` that this block alone writes.
-            unsafe { first.0.offset((from + j) as isize * stride).write(sum) };
+            // SAFETY: an element of `c` that this block alone writes.
+            unsafe { c.from(0, from + j).ptr.write(sum) };
         }
     };
     let blocks = n.div_ceil(step);
@@ -70,12 +68,6 @@ pub(super) unsafe fn product(
     }
     Ok(())
 }
-
-/// The first element of `y`.
-struct Target(*mut f32);
-
-// SAFETY: each block writes elements of its own.
-unsafe impl Sync for Target {}
 
 /// Computes the first `y.len()` elements of `x b`.
 type Body = unsafe fn(&[f32], Matrix, &mut [f32]);

@@ -26,11 +26,11 @@ fn polynomial<const FMA: bool, const N: usize>(x: f32, c: [f32; N]) -> f32 {
 /// 1.5 * 2^23: adding it rounds a small `f32` to the nearest integer, held in the low bits of the sum.
 const ROUND: f32 = 12_582_912.0;
 /// ln 2 in two parts; the high one has few bits, so that its product with an exponent is exact.
-const LN2_HIGH: f32 = 0.693_359_375;
+const LN2_HIGH: f32 = 0.693_359_4;
 const LN2_LOW: f32 = -2.121_944_4e-4;
 /// Beyond these `exp` is infinite or below the smallest normal number.
 const EXP_MAX: f32 = 88.722_84;
-const EXP_MIN: f32 = -87.336_544;
+const EXP_MIN: f32 = -87.336_54;
 
 /// `e^x`, error below 1.1. Results below the smallest normal number are 0.
 #[inline(always)]
@@ -42,10 +42,8 @@ pub fn exp<const FMA: bool>(x: f32) -> f32 {
     let n = rounded - ROUND;
     let r = fma::<FMA>(n, -LN2_HIGH, t);
     let r = fma::<FMA>(n, -LN2_LOW, r);
-    let p = polynomial::<FMA, 6>(
-        r,
-        [1.987_569_1e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 5.000_000_1e-1],
-    );
+    let p =
+        polynomial::<FMA, 6>(r, [1.987_569_1e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 5e-1]);
     let y = fma::<FMA>(p, r * r, r) + 1.0;
     // 2^n in two factors: n reaches 128, which no exponent holds.
     let n = (rounded.to_bits() as i32).wrapping_sub(ROUND.to_bits() as i32);
@@ -82,7 +80,7 @@ pub fn log<const FMA: bool>(x: f32) -> f32 {
             -1.666_805_8e-1,
             2.000_071_4e-1,
             -2.499_999_4e-1,
-            3.333_333_1e-1,
+            3.333_333e-1,
         ],
     );
     let y = fma::<FMA>(e, LN2_LOW, p * r * square);
@@ -99,7 +97,7 @@ pub fn tanh<const FMA: bool>(x: f32) -> f32 {
     let t = x.abs();
     let square = x * x;
     let large = 1.0 - 2.0 / (exp::<FMA>(2.0 * t) + 1.0);
-    let p = polynomial::<FMA, 4>(square, [1.573_944_1e-2, -5.230_255_8e-2, 1.331_524_7e-1, -3.333_276_8e-1]);
+    let p = polynomial::<FMA, 4>(square, [1.573_944e-2, -5.230_255_8e-2, 1.331_524_7e-1, -3.333_276_8e-1]);
     let small = fma::<FMA>(p * square, t, t);
     // Comparing this way round, NaN takes the small branch and stays NaN.
     (if t >= 0.55 { large } else { small }).copysign(x)
