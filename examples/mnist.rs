@@ -82,7 +82,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(given: &Given) -> std::result::Result<(), Box<dyn std::error::Error>> {
+fn run(given: &Given) -> Result<(), Box<dyn std::error::Error>> {
     let (epochs, batch) = (given.number("--epochs", 5usize)?, given.number("--batch", 64usize)?);
     let seed = given.number("--seed", 0u64)?;
     if batch == 0 {
@@ -132,7 +132,7 @@ fn run(given: &Given) -> std::result::Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Reads one set, whose images must have the size that the model takes.
-fn digits(dir: &Path, set: &str) -> std::result::Result<Digits, String> {
+fn digits(dir: &Path, set: &str) -> Result<Digits, String> {
     let digits = Digits::read(dir, set, CLASSES).map_err(|e| e.to_string())?;
     let (rows, cols, n) = (digits.rows, digits.cols, digits.len());
     if (rows, cols) != (28, 28) || n == 0 {

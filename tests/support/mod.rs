@@ -4,12 +4,12 @@ use cotangent::prelude::*;
 use cotangent::{Leaf, LeafMut, Path};
 
 /// The device that tests run on.
-pub fn device() -> Device {
+pub(crate) fn device() -> Device {
     Device::cpu()
 }
 
 /// All parameters in the order of a visit.
-pub fn parameters<M: Model>(model: &M) -> Vec<Tensor> {
+pub(crate) fn parameters<M: Model>(model: &M) -> Vec<Tensor> {
     let (mut list, mut model) = (vec![], model.clone());
     model.visit_mut(&Path::ROOT, &mut |_, leaf| {
         if let LeafMut::Param(param) = leaf {
@@ -20,7 +20,7 @@ pub fn parameters<M: Model>(model: &M) -> Vec<Tensor> {
 }
 
 /// Their paths.
-pub fn paths<M: Model>(model: &M) -> Vec<String> {
+pub(crate) fn paths<M: Model>(model: &M) -> Vec<String> {
     let mut list = vec![];
     model.visit(&Path::ROOT, &mut |path, leaf| {
         if let Leaf::Param(_) = leaf {
@@ -31,7 +31,7 @@ pub fn paths<M: Model>(model: &M) -> Vec<String> {
 }
 
 /// The model with other parameters.
-pub fn with_parameters<M: Model>(model: &M, list: &[Tensor]) -> M {
+pub(crate) fn with_parameters<M: Model>(model: &M, list: &[Tensor]) -> M {
     let (mut at, mut model) = (0, model.clone());
     model.visit_mut(&Path::ROOT, &mut |_, leaf| {
         if let LeafMut::Param(param) = leaf {

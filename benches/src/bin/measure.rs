@@ -6,7 +6,7 @@
 #![allow(clippy::print_stdout, reason = "the figures are the point")]
 
 use cotangent::diff::{Pullback, Want};
-use cotangent::ops::arith::AddVjp;
+use cotangent::ops::AddVjp;
 use cotangent::{Device, Tensor};
 use std::hint::black_box;
 use std::time::Instant;

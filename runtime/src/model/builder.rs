@@ -187,7 +187,7 @@ struct Reading {
 impl Job {
     fn new(device: &Device, key: u64, reading: Option<Reading>) -> Self {
         let (ties, shared) = (Ties::default(), BTreeMap::new());
-        Job { device: device.clone(), key, made: 0, ties, shared, reading }
+        Job { device: *device, key, made: 0, ties, shared, reading }
     }
 
     fn root(&mut self) -> Builder<'_> {

@@ -110,6 +110,7 @@ impl Record {
     ///
     /// # Errors
     /// `Error::Record` where there is no such tensor or its values are no floats; `Error::Memory`.
+    #[allow(clippy::wildcard_enum_match_arm, reason = "every dtype that is no float is refused alike")]
     pub fn read_f32(&self, name: &str, device: &Device) -> Result<Tensor> {
         let fault = |message| Error::Record { record: self.name.clone(), misfits: vec![message] };
         let entry = self.get(name).ok_or_else(|| fault(format!("`{name}`: missing from the record")))?;

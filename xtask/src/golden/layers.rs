@@ -100,7 +100,7 @@ fn masked_attention(i: &Inputs<'_>) -> Result<Results, Stop> {
     i.only("is_causal", false)?;
     let (query, key, value) = (i.float("in.query")?, i.float("in.key")?, i.float("in.value")?);
     let scale = i.maybe_number("scale")?.unwrap_or(1.0 / (query.size(-1) as f64).sqrt());
-    let (scores_shape, device) = ([query.size(-2), key.size(-2)], query.device().clone());
+    let (scores_shape, device) = ([query.size(-2), key.size(-2)], *query.device());
     let nothing = || Tensor::zeros(scores_shape, &device);
     // True where a source is hidden.
     let (added, hidden) = match i.holds_floats("in.attn_mask") {

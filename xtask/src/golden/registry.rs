@@ -3,7 +3,7 @@
 use super::case::{Array, Data};
 use super::inputs::{Inputs, Stop};
 use super::{activations, layers, losses, ops, optim};
-use cotangent::{Int, Tensor};
+use cotangent::Tensor;
 
 /// Computes everything that a case of one operation expects.
 pub(super) type Entry = fn(&Inputs<'_>) -> Result<Results, Stop>;
@@ -30,12 +30,6 @@ impl Results {
     /// A result of float elements, `out.y` for the name `y`.
     pub(super) fn out(&mut self, name: &str, y: Tensor) {
         self.0.push((format!("out.{name}"), Some(array(&y))));
-    }
-
-    /// A result of integers.
-    pub(super) fn out_int(&mut self, name: &str, y: Tensor<Int>) {
-        let array = Array { shape: y.shape().to_vec(), data: Data::I64(y.to_vec()) };
-        self.0.push((format!("out.{name}"), Some(array)));
     }
 
     /// The gradient of an input or parameter, `grad.in.x` for the name `in.x`. `None` is zero.

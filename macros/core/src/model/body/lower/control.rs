@@ -287,12 +287,12 @@ impl Lower<'_, '_> {
 
     /// What `match` and `if let` look at: a place is borrowed, anything else is plain code.
     fn scrutinee(&mut self, expr: &Expr) -> Plain {
-        if self.is_place(expr) {
-            if let Some(place) = self.place(expr) {
-                let code = place.code;
-                let tokens = if place.reference { code } else { quote!(&#code) };
-                return Plain { tokens, uses: place.uses };
-            }
+        if self.is_place(expr)
+            && let Some(place) = self.place(expr)
+        {
+            let code = place.code;
+            let tokens = if place.reference { code } else { quote!(&#code) };
+            return Plain { tokens, uses: place.uses };
         }
         if self.active(expr) {
             check::active_condition(expr, self.diags);

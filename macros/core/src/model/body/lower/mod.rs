@@ -285,13 +285,14 @@ impl<'a, 'd> Lower<'a, 'd> {
             Pat::Type(typed) => (&*typed.pat, Some(&*typed.ty)),
             other => (other, None),
         };
-        if self.is_new_list(&init.expr) || (!self.active(&init.expr) && self.gives_tensor(&init.expr)) {
-            if let Pat::Ident(p) = pat
-                && p.mutability.is_some()
-                && plain::stored_later(&p.ident, rest)
-            {
-                return self.tentative(local, &p.ident, &init.expr);
-            }
+        let may_become_active = self.is_new_list(&init.expr) || self.gives_tensor(&init.expr);
+        if let Pat::Ident(p) = pat
+            && p.mutability.is_some()
+            && may_become_active
+            && !self.active(&init.expr)
+            && plain::stored_later(&p.ident, rest)
+        {
+            return self.tentative(local, &p.ident, &init.expr);
         }
         if !self.active(&init.expr) {
             return self.plain_local(local, pat, declared, &init.expr);
