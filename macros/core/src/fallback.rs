@@ -63,7 +63,7 @@ mod tests {
         let plain = with_errors(&item, quote!(compile_error! { "no" }));
         let expected = quote! {
             #[derive(Debug)]
-            struct A { w: ::cotangent::__private::Param, n: usize, b: ::std::vec::Vec<Block> }
+            struct A { w: Param, n: usize, b: ::std::vec::Vec<Block> }
             compile_error! { "no" }
         };
         assert_eq!(plain.to_string(), expected.to_string());
