@@ -1,6 +1,6 @@
 //! Cotangent: a deep-learning framework whose models are plain Rust.
 //!
-//! [`model`] on a struct and its impl gives typed gradients, shapes proved at compile time, and records that load by
+//! [`macro@model`] on a struct and its impl gives typed gradients, shapes proved at compile time, and records that load by
 //! name. The same definition trains and serves.
 //!
 //! ```

@@ -4,8 +4,7 @@ use cotangent::prelude::*;
 use cotangent::record::Checkpoint;
 use std::path::PathBuf;
 
-mod support;
-use support::{device, parameters};
+use crate::support::{device, parameters};
 
 #[model]
 struct Mlp {
@@ -105,7 +104,7 @@ fn files_survive_and_misfits_are_listed_together() {
         fc1: Linear![6 => 17],
         fc3: Linear![16 => 3],
     }
-    let error = Other::load_with(&Default::default(), &file.0, &device()).err().expect("misfits").to_string();
+    let error = Other::load_with(&Default::default(), &file.0, &device()).expect_err("misfits").to_string();
     for part in ["fc1.weight", "[16, 6]", "[17, 6]", "fc3.weight", "missing", "fc2.weight", "not in the model"] {
         assert!(error.contains(part), "`{part}` is missing in: {error}");
     }

@@ -5,8 +5,7 @@ use cotangent::testing::{GradCheck, check_loss_grad};
 use cotangent::{Path, Tensor};
 use std::collections::BTreeMap;
 
-mod support;
-use support::{device, parameters, paths, with_parameters};
+use crate::support::{device, parameters, paths, with_parameters};
 
 /// Checks `loss` by the parameters and by `x`.
 fn check<M: Model>(model: &M, x: Tensor, loss: impl Fn(&M, Tensor) -> (Tensor, M::Grads, Option<Tensor>)) {

@@ -1,0 +1,113 @@
+//! Expansions of impls and functions: one pinned, all others code or errors, never a panic.
+
+use proc_macro2::{Group, TokenStream, TokenTree};
+use quote::quote;
+
+fn expand(item: TokenStream) -> TokenStream {
+    cotangent_macros_core::model(TokenStream::new(), item)
+}
+
+fn formatted(item: TokenStream) -> String {
+    let tokens = expand(item);
+    match syn::parse2(tokens.clone()) {
+        Ok(file) => prettyplease::unparse(&file),
+        Err(error) => panic!("the expansion is no Rust: {error}\n{tokens}"),
+    }
+}
+
+fn forward() -> TokenStream {
+    quote! {
+        impl Mlp {
+            /// Scores.
+            pub fn forward(&self, x: Tensor![B, 784]) -> Tensor![B, 10] {
+                let h = self.fc1.forward(x).relu();
+                self.fc2.forward(h)
+            }
+        }
+    }
+}
+
+fn everything() -> TokenStream {
+    quote! {
+        impl Net {
+            pub fn forward(&self, x: Tensor![B, T, C], y: Tensor![Int; B], cx: &mut Cx) -> (Tensor![B, 10], Tensor![]) {
+                let mut h = self.fc1.forward(x).relu();
+                let mut skips = Vec::new();
+                for (i, b) in self.blocks.iter().enumerate() {
+                    h = b.forward(h, cx) + h;
+                    skips.push(h);
+                }
+                let (q, k) = h.split(2, [C, 2 * H]);
+                let z: Tensor![B, N] = if self.deep && skips.len() > 3 { q.matmul(k.t()) } else { k };
+                if let Some(b) = &self.bias { h = h + b; }
+                println!("{z:?} {}", H);
+                for s in skips.iter().rev() { h = h * s; }
+                let last = match self.mode { 0 => skips.pop().unwrap(), _ => -h };
+                let loss = (2.0 * last.square()).mean(..) + z.cross_entropy(y);
+                (cat(vec![h, z], 1), loss)
+            }
+            #[no_grad]
+            pub fn step(&mut self, n: usize) -> usize { while n > 3 { return H; } n }
+        }
+    }
+}
+
+fn free() -> TokenStream {
+    quote! {
+        pub fn distance(a: Tensor![B, C], b: Tensor![B, C]) -> Tensor![B] { (a - b).square().sum(-1) }
+    }
+}
+
+#[test]
+fn perceptron() {
+    insta::assert_snapshot!(formatted(forward()));
+}
+
+#[test]
+fn whole_samples_are_sound() {
+    for sample in [forward(), everything(), free()] {
+        let text = formatted(sample);
+        assert!(!text.contains("compile_error"), "{text}");
+        assert!(text.contains("vjp"), "{text}");
+    }
+}
+
+#[test]
+fn output_is_a_function_of_the_input() {
+    assert_eq!(expand(everything()).to_string(), expand(everything()).to_string());
+}
+
+/// Every stream that comes of leaving out, doubling or swapping one token, at any depth.
+fn mutilated(tokens: &TokenStream) -> Vec<TokenStream> {
+    let list: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    let mut all = vec![];
+    for at in 0..list.len() {
+        let (before, after) = (&list[..at], &list[at + 1..]);
+        let with = |middle: &[TokenTree]| before.iter().chain(middle).chain(after).cloned().collect::<TokenStream>();
+        all.push(with(&[]));
+        all.push(with(&[list[at].clone(), list[at].clone()]));
+        if let Some(next) = after.first() {
+            let swapped = [next.clone(), list[at].clone()];
+            all.push(before.iter().chain(&swapped).chain(&after[1..]).cloned().collect());
+        }
+        if let TokenTree::Group(group) = &list[at] {
+            for inner in mutilated(&group.stream()) {
+                all.push(with(&[TokenTree::Group(Group::new(group.delimiter(), inner))]));
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn never_panics() {
+    let mut count = 0;
+    for sample in [everything(), free()] {
+        for broken in mutilated(&sample) {
+            let tokens = expand(broken);
+            assert!(!tokens.is_empty(), "an expansion is code or errors");
+            count += 1;
+        }
+    }
+    assert!(count > 900, "{count} streams");
+}

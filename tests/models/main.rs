@@ -1,0 +1,5 @@
+//! Models written with the macro: their gradients, and their training runs.
+
+mod bodies;
+mod support;
+mod training;
