@@ -282,7 +282,7 @@ fn settings_keep_every_bit_as_text() {
     let _turn = MEMORY.lock();
     let (mut opt, mut rng) = (AdamW::new(1.0), cotangent_runtime::Rng::seed(5));
     for _ in 0..2000 {
-        opt.set_lr(rng.uniform() as f64 * 1e-3 / 3.0);
+        opt.set_lr(rng.uniform() * 1e-3 / 3.0);
         let text = serde_json::to_string(&opt.settings().unwrap()).unwrap();
         let mut again = AdamW::new(1.0);
         again.restore(serde_json::from_str(&text).unwrap(), Vec::new()).unwrap();

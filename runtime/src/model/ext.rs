@@ -1,8 +1,8 @@
 //! What every model can do.
 
 use crate::device::Device;
-use crate::model::{Erased, LeafMut, Model, Path, Summary, load_from};
 use crate::model::freeze::{all_frozen, require};
+use crate::model::{Erased, LeafMut, Model, Path, Summary, load_from};
 use crate::random::Rng;
 use crate::record::{CONFIG, FORMAT, NAME, Record, Writer, model_tensors};
 use crate::tensor::Tensor;

@@ -163,7 +163,8 @@ fn state<'s>(states: &'s mut BTreeMap<String, Tensor>, path: &str, param: &Param
     match states.get_mut(path) {
         Some(tensor) if tensor.shape() != param.shape() => {
             let (state, shape) = (tensor.shape(), param.shape());
-            let message = format!("the state of `{path}` is {state:?}, the parameter {shape:?}; is it another model's?");
+            let message =
+                format!("the state of `{path}` is {state:?}, the parameter {shape:?}; is it another model's?");
             raise(Error::Shape { op: "step".into(), message })
         }
         Some(tensor) => {
