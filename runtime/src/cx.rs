@@ -1,7 +1,9 @@
 //! What a call depends on beyond its arguments and parameters: mode and randomness.
 
+use crate::model::State;
 use crate::raise::raise;
 use crate::random::Key;
+use crate::tensor::Tensor;
 use cotangent_hal::Error;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -101,6 +103,18 @@ impl Cx {
         let key = Key(self.state.seed).at(self.state.step, self.state.draws);
         self.state.draws = self.state.draws.wrapping_add(1);
         key
+    }
+
+    /// Replaces a state, such as a running mean, by `change` of its value. In inference it stays and `change` is not
+    /// called.
+    ///
+    /// # Panics
+    /// Raises `Error::Shape` where the new value has another shape.
+    #[track_caller]
+    pub fn update(&self, state: &State, change: impl FnOnce(Tensor) -> Tensor) {
+        if self.state.training {
+            state.set(change(state.get()));
+        }
     }
 
     /// Opens a call. The outermost one begins a step: the step's number advances and draws start again.

@@ -1,8 +1,8 @@
 //! What every model can do.
 
 use crate::device::Device;
-use crate::model::{Erased, LeafMut, Model, Path, Summary, load_from, matches};
-use crate::raise::raise;
+use crate::model::freeze::{all_frozen, require};
+use crate::model::{Erased, LeafMut, Model, Path, Summary, load_from};
 use crate::random::Rng;
 use crate::record::{CONFIG, FORMAT, NAME, Record, Writer, model_tensors};
 use crate::tensor::Tensor;
@@ -104,10 +104,11 @@ pub trait ModelExt: Model {
     }
 
     /// Freezes the parameters whose path, or a layer that holds them, matches: `encoder`, `blocks.*.norm1`. `*` stands
-    /// for any characters. Neither gradients nor updates are made for them.
+    /// for any characters. Neither gradients nor updates are made for them. A tied parameter is one tensor and freezes
+    /// under all its names.
     ///
     /// # Panics
-    /// Raises `Error::Argument` where nothing matches.
+    /// Raises `Error::Argument`, naming close paths, where nothing matches.
     #[track_caller]
     fn freeze(&mut self, pattern: &str) {
         require(self, pattern, false);
@@ -120,6 +121,15 @@ pub trait ModelExt: Model {
     #[track_caller]
     fn unfreeze(&mut self, pattern: &str) {
         require(self, pattern, true);
+    }
+
+    /// Whether all parameters that match, as in [`freeze`](ModelExt::freeze), are frozen.
+    ///
+    /// # Panics
+    /// Raises `Error::Argument`, naming close paths, where nothing matches.
+    #[track_caller]
+    fn is_frozen(&self, pattern: &str) -> bool {
+        all_frozen(self, pattern)
     }
 }
 
@@ -154,25 +164,4 @@ fn change(model: &mut dyn Erased, f: &dyn Fn(Tensor) -> Tensor) {
         LeafMut::State(state) => state.replace(f(state.get())),
         LeafMut::Tie { .. } => {}
     });
-}
-
-#[track_caller]
-fn require(model: &mut dyn Erased, pattern: &str, on: bool) {
-    let mut found = false;
-    let mut paths = Vec::new();
-    model.visit_leaves_mut(&Path::ROOT, &mut |path, leaf| {
-        if let LeafMut::Param(param) = leaf {
-            let path = path.to_string();
-            if matches(pattern, &path) {
-                found = true;
-                param.set_requires_grad(on);
-            }
-            paths.push(path);
-        }
-    });
-    if !found {
-        paths.truncate(8);
-        let message = format!("no parameter matches `{pattern}`; there are {}", paths.join(", "));
-        raise(Error::Argument { op: if on { "unfreeze" } else { "freeze" }.into(), message });
-    }
 }

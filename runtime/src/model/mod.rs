@@ -10,6 +10,7 @@
 mod builder;
 mod erased;
 mod ext;
+mod freeze;
 mod grads;
 mod layer;
 mod list;

@@ -1,6 +1,6 @@
 //! Adam and AdamW.
 
-use super::{gradients, state, walk};
+use super::{collect, gradients, state, walk};
 use crate::model::Model;
 use crate::record::{Stateful, named, unnamed};
 use crate::tensor::{Tensor, launch};
@@ -86,9 +86,10 @@ macro_rules! optimiser {
             /// Changes every parameter of `model` that has a gradient.
             ///
             /// # Panics
-            /// Raises an error where the gradients are those of another model.
+            /// Raises an error, and changes nothing, where the gradients are those of another model.
+            #[track_caller]
             pub fn step<M: Model>(&mut self, model: &mut M, mut grads: M::Grads) {
-                let grads = gradients(model, &mut grads);
+                let grads = gradients(model, collect(&mut grads));
                 walk(model, grads, &mut |path, param, grad| self.0.update(path, param, grad));
             }
         }
@@ -102,10 +103,14 @@ macro_rules! optimiser {
                     .map_err(|e| Error::Argument { op: stringify!($name).into(), message: e.to_string() })
             }
             fn restore(&mut self, settings: serde_json::Value, tensors: Vec<(String, Tensor)>) -> Result<()> {
-                self.0.settings = serde_json::from_value(settings).map_err(|e| Error::Argument {
-                    op: stringify!($name).into(),
-                    message: format!("not its settings: {e}"),
-                })?;
+                let fault = |message| Error::Argument { op: stringify!($name).into(), message };
+                let settings: Settings =
+                    serde_json::from_value(settings).map_err(|e| fault(format!("not its settings: {e}")))?;
+                if settings.decoupled != $decoupled {
+                    let other = if settings.decoupled { "AdamW" } else { "Adam" };
+                    return Err(fault(format!("the settings are those of `{other}`; restore them into one")));
+                }
+                self.0.settings = settings;
                 self.0.load(&tensors);
                 Ok(())
             }

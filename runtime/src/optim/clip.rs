@@ -5,7 +5,8 @@ use crate::tensor::Tensor;
 
 /// Scales all gradients so that their joint 2-norm is at most `max_norm`; returns the norm before.
 ///
-/// The factor is `min(1, max_norm / (norm + 1e-6))`, as in PyTorch's `clip_grad_norm_`.
+/// The factor is `min(1, max_norm / (norm + 1e-6))`, as in PyTorch's `clip_grad_norm_`; a norm that is not a
+/// number makes every gradient so, rather than passing unseen. The gradients of a tied parameter's names count apart.
 pub fn clip_grad_norm(grads: &mut impl Grads, max_norm: f64) -> f64 {
     let mut squares = 0.0;
     grads.visit(&Path::ROOT, &mut |_, grad| {
@@ -14,7 +15,9 @@ pub fn clip_grad_norm(grads: &mut impl Grads, max_norm: f64) -> f64 {
         }
     });
     let norm = squares.sqrt();
-    let factor = (max_norm / (norm + 1e-6)).min(1.0);
+    let factor = max_norm / (norm + 1e-6);
+    // `f64::min` would turn a factor that is not a number into 1.
+    let factor = if factor > 1.0 { 1.0 } else { factor };
     change(grads, &mut |grad| grad * factor);
     norm
 }

@@ -1,7 +1,8 @@
 //! Stochastic gradient descent.
 
-use super::{gradients, state, walk};
+use super::{collect, gradients, state, walk};
 use crate::model::Model;
+use crate::raise::raise;
 use crate::record::{Stateful, named, unnamed};
 use crate::tensor::{Tensor, launch};
 use cotangent_hal::{Arg, Error, Result, Scalar, kernel};
@@ -54,7 +55,7 @@ impl Sgd {
         self
     }
 
-    /// With Nesterov's momentum.
+    /// With Nesterov's momentum, which needs a momentum and no dampening.
     pub fn nesterov(mut self, on: bool) -> Self {
         self.settings.nesterov = on;
         self
@@ -79,9 +80,12 @@ impl Sgd {
     /// Changes every parameter of `model` that has a gradient.
     ///
     /// # Panics
-    /// Raises an error where the gradients are those of another model.
+    /// Raises an error, and changes nothing, where the gradients are those of another model, or where Nesterov's
+    /// momentum is asked for without momentum or with dampening.
+    #[track_caller]
     pub fn step<M: Model>(&mut self, model: &mut M, mut grads: M::Grads) {
-        let grads = gradients(model, &mut grads);
+        self.check();
+        let grads = gradients(model, collect(&mut grads));
         walk(model, grads, &mut |path, param, grad| {
             let s = &self.settings;
             let sign = if s.maximize { -1.0 } else { 1.0 };
@@ -105,6 +109,20 @@ impl Sgd {
                 launch(&device, &ROLL, &shape, &args);
             });
         });
+    }
+}
+
+impl Sgd {
+    #[track_caller]
+    fn check(&self) {
+        let s = &self.settings;
+        if s.nesterov && (s.momentum <= 0.0 || s.dampening != 0.0) {
+            let message = format!(
+                "`nesterov` needs a momentum above 0 and no dampening, but they are {} and {}",
+                s.momentum, s.dampening
+            );
+            raise(Error::Argument { op: "Sgd".into(), message });
+        }
     }
 }
 
