@@ -115,11 +115,11 @@ fn run(given: &Given) -> Result<(), Box<dyn std::error::Error>> {
             bar.inc(1);
         }
         bar.finish_and_clear();
+        let seconds = start.elapsed().as_secs_f64();
         println!(
-            "epoch {epoch}/{epochs}  loss {:.4}  test accuracy {:.4}  {:.2} s",
+            "epoch {epoch}/{epochs}  loss {:.4}  test accuracy {:.4}  {seconds:.2} s",
             losses / train.len().div_ceil(batch).max(1) as f64,
-            accuracy(&model, &test, &device),
-            start.elapsed().as_secs_f64()
+            accuracy(&model, &test, &device)
         );
     }
     let path = given.text("--save").map_or_else(|| std::env::temp_dir().join("mnist.safetensors"), PathBuf::from);
