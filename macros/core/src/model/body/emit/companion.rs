@@ -22,19 +22,15 @@ pub(super) fn plain(function: &Function, body: &Body, context: &Context<'_>) -> 
     let (attrs, vis, sig) = (&function.attrs, &function.vis, &function.sig);
     let needed = Values::new();
     let mut forward = Forward { body, needed: &needed, grads: quote!(()), flags: BTreeMap::new() };
-    let (prologue, epilogue) = frame(function, body, context);
+    let prologue = frame(function, body, context);
     let stmts = forward.region(&body.region);
     let result = body.region.result.as_ref().map(|r| forward.operand(r));
-    let tail = match epilogue.is_empty() {
-        true => quote!(#result),
-        false => quote!(let __out = #result; #epilogue __out),
-    };
     let silent = (!body.sound).then(|| quote!(#[allow(unused)]));
     quote! {
         #(#attrs)*
         #silent
         #[allow(non_snake_case, unused_mut, unused_parens, clippy::all)]
-        #vis #sig { #prologue #stmts #tail }
+        #vis #sig { #prologue #stmts #result }
     }
 }
 
@@ -55,7 +51,7 @@ pub(super) fn vjp(function: &Function, body: &Body, context: &Context<'_>) -> To
         None => quote!(()),
     };
     let mut forward = Forward { body, needed: &needed, grads: grads.clone(), flags: flags.collect() };
-    let (prologue, epilogue) = frame(function, body, context);
+    let prologue = frame(function, body, context);
     let stmts = forward.region(&body.region);
     let result = body.region.result.as_ref().map(|r| forward.operand(r));
     let out = match &body.region.result {
@@ -83,7 +79,6 @@ pub(super) fn vjp(function: &Function, body: &Body, context: &Context<'_>) -> To
             #prologue
             #stmts
             let __out = #result;
-            #epilogue
             (__out, #pullback)
         }
     }
@@ -118,16 +113,15 @@ fn is_mutable(function: &Function, param: &Param) -> bool {
     })
 }
 
-/// What stands before and after the statements: the check of the arguments' shapes, the step of the `Cx`, dims as
+/// What stands before the statements: the check of the arguments' shapes, the step of the `Cx`, dims as
 /// values.
-fn frame(function: &Function, body: &Body, context: &Context<'_>) -> (TokenStream, TokenStream) {
+fn frame(function: &Function, body: &Body, context: &Context<'_>) -> TokenStream {
     let check = proofs::entry(function, context);
     let cx = function.params.iter().find(|p| p.kind == Kind::Context).map(|p| &p.ident);
-    let enter = cx.map(|cx| quote!(#cx.enter();));
-    let leave = cx.map(|cx| quote!(#cx.leave();));
+    let step = cx.map(|cx| quote!(let __step = #cx.scope();));
     let dims = body.dims.iter().map(|(name, param, axis)| {
         let axis = proc_macro2::Literal::i64_unsuffixed(*axis);
         quote!(#[allow(unused_variables)] let #name = #param.size(#axis);)
     });
-    (quote!(#check #enter #(#dims)*), leave.unwrap_or_default())
+    quote!(#check #step #(#dims)*)
 }
