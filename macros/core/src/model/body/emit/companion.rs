@@ -68,7 +68,8 @@ pub(super) fn vjp(function: &Function, body: &Body, context: &Context<'_>) -> To
         Kind::Active => ct(&p.ty),
         Kind::Tensor | Kind::Context | Kind::Plain => quote!(()),
     });
-    let (ty, ct_out, captures) = (&function.output.ty, ct(&function.output.ty), captures(function, context));
+    let (ty, ct_out, captures) =
+        (&function.output.ty, ct(&function.output.ty), captures(context.generics.into_iter().chain([&sig.generics])));
     let (generics, clause) = (&sig.generics, &sig.generics.where_clause);
     quote! {
         #(#cfgs)*

@@ -9,7 +9,6 @@ mod reverse;
 use super::ast::{Function, Impl};
 use super::ir::Body;
 use super::lower::Context;
-use crate::hygiene;
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::quote;
 use std::collections::BTreeMap;
@@ -69,9 +68,8 @@ pub(super) fn free(function: &Function, body: &Body, context: &Context<'_>) -> T
 }
 
 /// The generic parameters that a companion's result may mention, as `use<..>`.
-fn captures(function: &Function, context: &Context<'_>) -> TokenStream {
-    let outer = context.generics.into_iter().flat_map(|g| g.params.iter());
-    let names = outer.chain(&function.sig.generics.params).filter_map(|p| match p {
+fn captures<'g>(generics: impl Iterator<Item = &'g syn::Generics>) -> TokenStream {
+    let names = generics.flat_map(|g| &g.params).filter_map(|p| match p {
         syn::GenericParam::Type(t) => Some(&t.ident),
         syn::GenericParam::Const(c) => Some(&c.ident),
         syn::GenericParam::Lifetime(_) => None,
@@ -111,9 +109,4 @@ pub(super) fn scope(context: &Context<'_>, names: &[Ident]) -> TokenStream {
         _ => quote!(&[]),
     };
     quote!(::cotangent::__private::shape::Scope { model: #model, local: &[#(#names),*] })
-}
-
-/// The method with a method's declared shapes, in the caller's spelling of the name.
-pub(super) fn sig_name(method: &Ident) -> Ident {
-    hygiene::sig(method)
 }

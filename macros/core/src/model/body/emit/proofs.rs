@@ -1,6 +1,6 @@
 //! Declared shapes as constants: for callers, for the check on entry, and for the proofs of the body.
 
-use super::scope;
+use super::{captures, scope};
 use crate::caret;
 use crate::dims::{DimExpr, TensorType};
 use crate::hygiene;
@@ -14,11 +14,7 @@ use quote::quote;
 pub(super) fn signature_method(function: &Function, context: &Context<'_>) -> TokenStream {
     let (vis, cfgs) = (&function.vis, &function.cfgs);
     let name = hygiene::sig(&function.sig.ident);
-    let captures = context.generics.into_iter().flat_map(|g| g.params.iter()).filter_map(|p| match p {
-        syn::GenericParam::Type(t) => Some(&t.ident),
-        syn::GenericParam::Const(c) => Some(&c.ident),
-        syn::GenericParam::Lifetime(_) => None,
-    });
+    let captures = captures(context.generics.into_iter());
     let body = match context.generic {
         true => quote!(::cotangent::__private::shape::Opaque),
         false => {
@@ -35,7 +31,7 @@ pub(super) fn signature_method(function: &Function, context: &Context<'_>) -> To
     quote! {
         #(#cfgs)*
         #[doc(hidden)]
-        #vis fn #name(&self) -> impl ::cotangent::__private::shape::Signature + use<#(#captures),*> { #body }
+        #vis fn #name(&self) -> impl ::cotangent::__private::shape::Signature + #captures { #body }
     }
 }
 

@@ -170,9 +170,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// `if`, `match` or a block; its value where one is asked for. `into` names the variable that receives it.
-    pub(super) fn branch(&mut self, expr: &Expr, wanted: bool, into: Option<&Pat>) -> Option<Lowered> {
-        let _ = into;
+    /// `if`, `match` or a block; its value where one is asked for.
+    pub(super) fn branch(&mut self, expr: &Expr, wanted: bool) -> Option<Lowered> {
         let before: Vec<Option<Value>> = self.vars.iter().map(|v| v.value).collect();
         let outer = before.len();
         let (form, heads) = self.heads(expr);

@@ -62,7 +62,7 @@ impl Lower<'_, '_> {
                     self.nothing()
                 }
             },
-            Expr::If(_) | Expr::Match(_) | Expr::Block(_) => match self.branch(expr, true, None) {
+            Expr::If(_) | Expr::Match(_) | Expr::Block(_) => match self.branch(expr, true) {
                 Some(lowered) => lowered,
                 None => self.nothing(),
             },

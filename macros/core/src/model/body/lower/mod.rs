@@ -250,7 +250,7 @@ impl<'a, 'd> Lower<'a, 'd> {
                 self.stmt(expr);
                 None
             }
-            Expr::If(_) | Expr::Match(_) | Expr::Block(_) => self.branch(expr, true, None),
+            Expr::If(_) | Expr::Match(_) | Expr::Block(_) => self.branch(expr, true),
             other => Some(self.expr(other)),
         }
     }
@@ -298,30 +298,30 @@ impl<'a, 'd> Lower<'a, 'd> {
             return self.plain_local(local, pat, declared, &init.expr);
         }
         let lowered = match &*init.expr {
-            Expr::If(_) | Expr::Match(_) | Expr::Block(_) => match self.branch(&init.expr, true, Some(pat)) {
+            Expr::If(_) | Expr::Match(_) | Expr::Block(_) => match self.branch(&init.expr, true) {
                 Some(lowered) => lowered,
                 None => return self.bind_pattern_plain(pat),
             },
             other => self.expr(other),
         };
-        self.bind_lowered(pat, declared, lowered, &init.expr);
+        self.bind_lowered(pat, declared, lowered);
     }
 
     /// Binds what an active expression became.
-    fn bind_lowered(&mut self, pat: &Pat, declared: Option<&syn::Type>, lowered: Lowered, init: &Expr) {
+    fn bind_lowered(&mut self, pat: &Pat, declared: Option<&syn::Type>, lowered: Lowered) {
         match (pat, lowered) {
             (Pat::Ident(p), Lowered::Place(place)) if declared.is_none() => {
                 self.bind(&p.ident, Binding::Place(place));
             }
             (Pat::Ident(p), lowered) => {
                 let operand = self.operand(lowered);
-                self.bind_operand(p, operand, declared, init);
+                self.bind_operand(p, operand, declared);
             }
             (Pat::Tuple(tuple), lowered) => {
                 let operand = self.operand(lowered);
                 self.unpack(tuple, operand);
             }
-            (Pat::Paren(p), lowered) => self.bind_lowered(&p.pat, declared, lowered, init),
+            (Pat::Paren(p), lowered) => self.bind_lowered(&p.pat, declared, lowered),
             (Pat::Wild(_), lowered) => {
                 self.operand(lowered);
             }
@@ -332,7 +332,7 @@ impl<'a, 'd> Lower<'a, 'd> {
         }
     }
 
-    fn bind_operand(&mut self, p: &syn::PatIdent, operand: Operand, declared: Option<&syn::Type>, init: &Expr) {
+    fn bind_operand(&mut self, p: &syn::PatIdent, operand: Operand, declared: Option<&syn::Type>) {
         let declare = if p.mutability.is_some() { Declare::LetMut } else { Declare::Let };
         match operand {
             Operand::Active { value, var, .. } => {
@@ -343,7 +343,7 @@ impl<'a, 'd> Lower<'a, 'd> {
                 });
                 self.bind(&p.ident, Binding::Active(to));
                 if let Some(ty) = declared {
-                    self.typed_binding(to, &p.ident, ty, init);
+                    self.typed_binding(to, &p.ident, ty);
                 }
             }
             Operand::Plain(plain) => {
@@ -424,7 +424,7 @@ impl<'a, 'd> Lower<'a, 'd> {
                 let shape = self.plain_shape(init);
                 self.bind(&p.ident, Binding::Tensor(var, shape));
                 if let Some(ty) = declared {
-                    self.typed_binding(var, &p.ident, ty, init);
+                    self.typed_binding(var, &p.ident, ty);
                 }
             }
             other => self.bind_pattern_plain(other),
@@ -454,7 +454,7 @@ impl<'a, 'd> Lower<'a, 'd> {
             Expr::Binary(binary) if plain::compound(&binary.op).is_some() => self.compound(binary),
             Expr::ForLoop(f) => self.for_loop(f),
             Expr::If(_) | Expr::Match(_) | Expr::Block(_) => {
-                self.branch(expr, false, None);
+                self.branch(expr, false);
             }
             Expr::MethodCall(call) if call.method == "push" && self.list_var(&call.receiver).is_some() => {
                 self.push(call)
@@ -478,9 +478,9 @@ impl<'a, 'd> Lower<'a, 'd> {
         };
         let binding = name.as_ref().and_then(|n| self.find(&n.to_string()).cloned());
         match (name, binding) {
-            (Some(name), Some(Binding::Active(var))) => {
+            (Some(_), Some(Binding::Active(var))) => {
                 let lowered = match &*assign.right {
-                    Expr::If(_) | Expr::Match(_) | Expr::Block(_) => self.branch(&assign.right, true, None),
+                    Expr::If(_) | Expr::Match(_) | Expr::Block(_) => self.branch(&assign.right, true),
                     other => Some(self.expr(other)),
                 };
                 let Some(lowered) = lowered else { return };
@@ -492,7 +492,6 @@ impl<'a, 'd> Lower<'a, 'd> {
                 let info = self.info(var);
                 info.value = Some(value);
                 info.tentative = false;
-                let _ = name;
                 self.emit(Stmt::Move { var, declare: Declare::Assign, from });
             }
             (Some(_), _) if !self.active(&assign.right) => {

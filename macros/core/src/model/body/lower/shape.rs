@@ -6,6 +6,7 @@
 use super::{Binding, Lower, Lowered};
 use crate::caret;
 use crate::dims::{DimExpr, TensorType};
+use crate::hygiene;
 use crate::model::body::ast::Function;
 use crate::model::body::emit;
 use crate::model::body::ir::{Operand, Place, Plain, Step, Stmt, Value, Var};
@@ -177,7 +178,7 @@ impl Lower<'_, '_> {
         }
         let Some(model) = self.context.self_ty else { return };
         let reach = reach(model, &place.steps);
-        let sig = emit::sig_name(method);
+        let sig = hygiene::sig(method);
         if !self.proofs.methods.contains(&sig) {
             self.proofs.methods.push(sig.clone());
         }
@@ -368,7 +369,7 @@ impl Lower<'_, '_> {
     }
 
     /// `let x: Tensor![B, N] = e;`: proved where possible, checked at run time, and a binding of new names.
-    pub(super) fn typed_binding(&mut self, var: Var, ident: &Ident, ty: &syn::Type, _init: &Expr) {
+    pub(super) fn typed_binding(&mut self, var: Var, ident: &Ident, ty: &syn::Type) {
         let syn::Type::Macro(mac) = ty else { return };
         if !mac.mac.path.is_ident("Tensor") {
             return;
@@ -418,15 +419,9 @@ impl Lower<'_, '_> {
         }
     }
 
+    /// Whether a name is a local with the extent of an axis: an annotation in a body mentions it, so that it is one.
     fn is_dim(&self, name: &Ident) -> bool {
-        matches!(self.find(&name.to_string()), Some(Binding::Dim)) && {
-            let used = &self.dims;
-            used.iter().any(|(n, ..)| n == name) || !self.declared_by_parameters(name)
-        }
-    }
-
-    fn declared_by_parameters(&self, name: &Ident) -> bool {
-        self.scopes.first().is_some_and(|s| matches!(s.get(&name.to_string()), Some(Binding::Dim)))
+        matches!(self.find(&name.to_string()), Some(Binding::Dim))
     }
 
     /// Proves that a value has its declared shape, and binds the names that are new.
