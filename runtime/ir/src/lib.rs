@@ -2,12 +2,21 @@
 //!
 //! A [`Kernel`] is data: [`kernel`] defines it.
 
+pub mod build;
+mod facts;
 pub mod kernel;
+mod link;
+mod names;
 mod ops;
 pub mod philox;
+mod rewrite;
+pub mod verify;
 
+pub use build::Builder;
 pub use kernel::{
     Arg, ArgDef, Axis, AxisDef, Binary, Dim, Fold, Id, Kernel, Kind, Link, List, Mode, Name, Node, Num, OutDef, Run,
     Store, Unary,
 };
+pub use link::link;
 pub use ops::{Argument, OPS, Op, Output, op};
+pub use verify::{Fault, verify};
