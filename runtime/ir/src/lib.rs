@@ -3,6 +3,7 @@
 //! A [`Kernel`] is data: [`kernel`] defines it.
 
 pub mod build;
+pub mod eval;
 mod facts;
 pub mod kernel;
 mod link;
@@ -10,13 +11,16 @@ mod names;
 mod ops;
 pub mod philox;
 mod rewrite;
+pub mod text;
 pub mod verify;
 
 pub use build::Builder;
+pub use eval::{Data, EvalError, Value, eval};
 pub use kernel::{
     Arg, ArgDef, Axis, AxisDef, Binary, Dim, Fold, Id, Kernel, Kind, Link, List, Mode, Name, Node, Num, OutDef, Run,
     Store, Unary,
 };
 pub use link::link;
 pub use ops::{Argument, OPS, Op, Output, op};
+pub use text::{ParseError, parse, print, show};
 pub use verify::{Fault, verify};

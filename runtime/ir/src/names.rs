@@ -66,6 +66,9 @@ impl Fold {
     }
 }
 
+/// Words that stand for constants, and so for nothing else.
+pub(crate) const RESERVED: &[&str] = &["inf", "nan", "true", "false"];
+
 impl Kind {
     /// The kind in a sentence.
     pub const fn phrase(self) -> &'static str {

@@ -6,10 +6,13 @@
 mod finish;
 mod make;
 
+pub(crate) use make::{quot, rem, shl, shr};
+
 use crate::facts::Known;
 use crate::kernel::{
     Arg, ArgDef, Axis, AxisDef, Dim, Id, Kernel, Kind, Link, Mode, Name, Node, Num, OutDef, Run, Store,
 };
+use crate::names::RESERVED;
 use std::collections::HashMap;
 
 /// A kernel under construction.
@@ -237,10 +240,10 @@ impl Builder {
     }
 }
 
-/// `name` as an identifier, with a number where it is taken.
+/// `name` as an identifier, with a number where it is taken or a word of the text form.
 fn fresh(name: &str, taken: impl Fn(&str) -> bool) -> Name {
     let name = identifier(name);
-    if !taken(&name) {
+    if !taken(&name) && !RESERVED.contains(&name.as_str()) {
         return name.into();
     }
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('_');

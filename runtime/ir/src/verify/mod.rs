@@ -9,6 +9,7 @@ pub use fault::{Fault, Part, What};
 
 use crate::facts::Known;
 use crate::kernel::{Axis, Id, Kernel, Kind, Mode, Node, OutDef, Store};
+use crate::names::RESERVED;
 use std::collections::HashSet;
 
 /// How deep reductions, scans and callees may be nested: what walks them recurses.
@@ -196,6 +197,7 @@ fn is_pointwise(out: &OutDef) -> bool {
 }
 
 fn is_identifier(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+    !RESERVED.contains(&name)
+        && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
