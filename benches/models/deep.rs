@@ -340,6 +340,8 @@ impl Deep {
 fn main() {
     let device = Device::cpu();
     let model = Deep::init(&mut Rng::seed(0), &device);
-    let (loss, grads) = model.loss_grad(Tensor::ones([2, 8], &device));
+    let x = Tensor::ones([2, 8], &device);
+    let (loss, grads) = model.loss_grad(x.clone());
     assert!(loss.item() >= 0.0 && grads.l0.weight.is_some());
+    assert_eq!(model.loss(x).item(), loss.item());
 }

@@ -48,6 +48,7 @@ fn main() {
     let model = Gpt::init(config, &mut Rng::seed(0), &device);
     let ids = Tensor::<Int>::from_slice(&[1, 2, 3, 4], [1, 4], &device);
     let next = Tensor::<Int>::from_slice(&[2, 3, 4, 5], [4], &device);
-    let (loss, grads) = model.loss_grad(ids, next);
+    let (loss, grads) = model.loss_grad(ids.clone(), next.clone());
     assert!(loss.item() > 0.0 && grads.blocks.len() == 2);
+    assert_eq!(model.loss(ids, next).item(), loss.item());
 }

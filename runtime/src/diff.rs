@@ -50,6 +50,39 @@ impl<G: ?Sized, Ct, In, F: FnOnce(Ct, &mut G) -> In> Pullback<G> for Pull<F, Ct,
     }
 }
 
+/// A pullback in a box: its type says nothing of what it holds.
+pub struct Boxed<G: ?Sized, Ct, In>(Box<Held<G, Ct, In>>);
+
+type Held<G, Ct, In> = dyn FnOnce(Ct, &mut G) -> In;
+
+/// A result with its pullback boxed: what `#[boxed]` makes of a call.
+pub fn boxed<T, G: ?Sized, P: Pullback<G> + 'static>((out, pullback): (T, P)) -> (T, Boxed<G, P::Ct, P::In>) {
+    (out, Boxed(Box::new(move |ct, grads| pullback.pull(ct, grads))))
+}
+
+impl<G: ?Sized, Ct, In> Pullback<G> for Boxed<G, Ct, In> {
+    type Ct = Ct;
+    type In = In;
+    fn pull(self, ct: Ct, grads: &mut G) -> In {
+        (self.0)(ct, grads)
+    }
+}
+
+/// The zero cotangent of a value whose type only rustc knows.
+pub struct Zero<T: Diff>(PhantomData<fn() -> T>);
+
+impl<T: Diff> Zero<T> {
+    /// That of values like this one.
+    pub fn of(_: &T) -> Zero<T> {
+        Zero(PhantomData)
+    }
+
+    /// The zero.
+    pub fn zero(self) -> T::Ct {
+        T::Ct::default()
+    }
+}
+
 /// Which cotangents a caller wants: bit 0 for the receiver (the parameters of a model, the tensor of a tensor
 /// method), bit `i` for the `i`-th argument. A companion saves and computes nothing for the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

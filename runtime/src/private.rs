@@ -1,7 +1,7 @@
 //! What generated code names. Nothing here is for people: it may change with any version.
 
 pub use crate::cx::Cx;
-pub use crate::diff::{Cotangent, Diff, Pull, Pullback, Want, pull};
+pub use crate::diff::{Cotangent, Diff, Pull, Pullback, Want, Zero, boxed, pull};
 pub use crate::init;
 pub use crate::model::{BoxPull, Builder, Grads, Layer, LayerConfig, Leaf, LeafMut, Model, Param, Path, Read, State};
 pub use crate::model::{Summary, grads_at, init as init_model};

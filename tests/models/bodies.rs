@@ -254,3 +254,75 @@ fn errors_name_argument_axis_expected_and_got() {
         assert!(text.contains(part), "`{part}` is missing in: {text}");
     }
 }
+
+#[model(dims(C))]
+struct Halving {
+    fc: Linear![C => C],
+}
+
+#[model]
+impl Halving {
+    fn forward(&self, x: Tensor![B, C], n: usize) -> Tensor![B, C] {
+        let x = self.fc.forward(x).tanh();
+        if n > 1 {
+            #[boxed]
+            self.forward(x, n / 2)
+        } else {
+            x
+        }
+    }
+    fn loss(&self, x: Tensor![B, C], n: usize) -> Tensor![] {
+        (self.forward(x, n)
+            + #[boxed]
+            halved(x, n))
+        .square()
+        .mean(..)
+    }
+}
+
+#[model]
+fn halved(x: Tensor![B, C], n: usize) -> Tensor![B, C] {
+    if n > 1 {
+        #[boxed]
+        halved(x * 0.5, n / 2)
+    } else {
+        x.sin()
+    }
+}
+
+#[test]
+fn recursion() {
+    let model = Halving::init(HalvingConfig::new(3), &mut Rng::seed(5), &device());
+    for n in [1, 4] {
+        check(&model, input([2, 3]), |m, x| {
+            let (loss, grads, ct) = m.loss_grad_inputs(x, n);
+            (loss, grads, ct)
+        });
+    }
+}
+
+#[model]
+fn halves(x: Tensor![B, 4]) -> (Tensor![B, 2], Tensor![B, 2]) {
+    let parts = x.split(1, [2, 2]);
+    (parts.1, parts.0.sin())
+}
+
+#[model(dims(C))]
+struct Parts {
+    fc: Linear![C => 4],
+}
+
+#[model]
+impl Parts {
+    fn loss(&self, x: Tensor![B, C]) -> Tensor![] {
+        let both = halves(self.fc.forward(x));
+        let mine = (both.0 * both.1, x);
+        (mine.0 * both.0).sum(..) + mine.1.square().mean(..)
+    }
+}
+
+#[test]
+fn parts_of_tuples() {
+    let model = Parts::init(PartsConfig::new(3), &mut Rng::seed(6), &device());
+    check(&model, input([2, 3]), |m, x| m.loss_grad_inputs(x));
+}

@@ -1,7 +1,7 @@
 //! `cargo xtask ci`: every check there is, cheap ones first.
 
 use crate::options::{Given, Opt, Program};
-use crate::{tidy, workspace};
+use crate::{budget, tidy, workspace};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -52,6 +52,7 @@ const STEPS: &[Step] = &[
         name: "docs",
         check: Check::Cargo(&["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", "-D warnings")]),
     },
+    Step { name: "budget", check: Check::Own(budget::run) },
     Step { name: "mnist", check: Check::Mnist(0.8) },
     Step { name: "deny", check: Check::Deny },
 ];

@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "commands talk to the terminal")]
 
 mod bench;
+mod budget;
 mod ci;
 mod expand;
 mod golden;
@@ -26,6 +27,7 @@ const COMMANDS: &[Command] = &[
     Command { program: expand::PROGRAM, run: expand::run },
     Command { program: golden::PROGRAM, run: golden::run },
     Command { program: bench::PROGRAM, run: bench::run },
+    Command { program: budget::PROGRAM, run: budget::run },
 ];
 
 fn main() -> ExitCode {

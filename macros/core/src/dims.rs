@@ -40,14 +40,14 @@ pub(crate) struct TensorType {
 }
 
 /// `Linear![784 => 256, bias = false]`, or `Relu` without arguments.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct LayerType {
     pub(crate) path: Path,
     pub(crate) args: Vec<LayerArg>,
 }
 
 /// One argument of a layer.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct LayerArg {
     /// The name in front of `=`.
     pub(crate) name: Option<Ident>,
@@ -55,7 +55,7 @@ pub(crate) struct LayerArg {
 }
 
 /// The value of a layer's argument.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) enum ArgValue {
     /// A dim: by place, or under a name that starts with an upper-case letter.
     Dim(DimExpr),

@@ -6,7 +6,7 @@ use crate::tensor::Tensor;
 use cotangent_hal::{Error, Result};
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::Path;
 
@@ -66,8 +66,8 @@ impl Writer {
         for (name, shape, bytes) in &stored {
             views.push((name.as_str(), TensorView::new(Dtype::F32, shape.clone(), bytes).map_err(fault)?));
         }
-        let metadata: HashMap<String, String> = self.metadata.clone().into_iter().collect();
-        safetensors::serialize(views, Some(metadata)).map_err(fault)
+        // Which map it takes depends on the features that the program gives `safetensors`.
+        safetensors::serialize(views, Some(self.metadata.clone().into_iter().collect())).map_err(fault)
     }
 }
 

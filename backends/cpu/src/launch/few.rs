@@ -8,22 +8,22 @@ use std::slice;
 /// The most entries: tensors, or scalars, of a launch.
 pub(crate) const MOST: usize = 16;
 
-/// Up to [`MOST`] entries. A launch has several such lists, and clearing them would take longer than a small kernel.
-pub(crate) struct Few<T> {
+/// Up to `N` entries. A launch has several such lists, and clearing them would take longer than a small kernel.
+pub(crate) struct Few<T, const N: usize = MOST> {
     len: usize,
-    items: [MaybeUninit<T>; MOST],
+    items: [MaybeUninit<T>; N],
 }
 
-impl<T> Few<T> {
+impl<T, const N: usize> Few<T, N> {
     #[inline]
     pub(crate) fn new() -> Self {
-        Few { len: 0, items: [const { MaybeUninit::uninit() }; MOST] }
+        Few { len: 0, items: [const { MaybeUninit::uninit() }; N] }
     }
 
     /// Adds an entry.
     ///
     /// # Panics
-    /// Where there are [`MOST`] already: callers have counted them.
+    /// Where there are `N` already: callers have counted them.
     #[inline]
     pub(crate) fn push(&mut self, item: T) {
         self.items[self.len].write(item);
@@ -31,7 +31,7 @@ impl<T> Few<T> {
     }
 }
 
-impl<T> Deref for Few<T> {
+impl<T, const N: usize> Deref for Few<T, N> {
     type Target = [T];
 
     #[inline]
@@ -41,7 +41,7 @@ impl<T> Deref for Few<T> {
     }
 }
 
-impl<T> DerefMut for Few<T> {
+impl<T, const N: usize> DerefMut for Few<T, N> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
         // SAFETY: as above.
@@ -49,7 +49,7 @@ impl<T> DerefMut for Few<T> {
     }
 }
 
-impl<T> Drop for Few<T> {
+impl<T, const N: usize> Drop for Few<T, N> {
     #[inline]
     fn drop(&mut self) {
         // SAFETY: the first `len` items are written, and nobody uses them afterwards.

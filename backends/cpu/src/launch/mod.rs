@@ -5,6 +5,7 @@ mod operand;
 mod overlap;
 mod plan;
 mod run;
+mod small;
 
 pub(crate) use operand::{outside, range};
 pub(crate) use overlap::repeats;

@@ -4,6 +4,7 @@
 use super::few::{Few, MOST};
 use super::operand::{Checked, Operands};
 use super::plan::{Slot, Source, Walk};
+use super::small;
 use crate::backend::threads;
 use crate::memory::{Block, Pool};
 use crate::strided::{self, Side};
@@ -47,6 +48,9 @@ pub(crate) fn launch(
     shape: &[usize],
     args: &[Arg<'_>],
 ) -> Result<()> {
+    if small::launch(level, kernel, shape, args) {
+        return Ok(());
+    }
     let mut operands = Operands::new();
     operands.take(kernel, shape, args)?;
     let tensors = &*operands.tensors;
@@ -347,7 +351,7 @@ unsafe impl Sync for Shared {}
 
 /// # Safety
 /// `n` initialised elements of `dtype`, truth values 0 or 1, that nobody writes while the slice lives.
-unsafe fn input<'a>(dtype: DType, ptr: *mut u8, n: usize) -> In<'a> {
+pub(super) unsafe fn input<'a>(dtype: DType, ptr: *mut u8, n: usize) -> In<'a> {
     // SAFETY: the caller's promise.
     unsafe {
         match dtype {
@@ -360,7 +364,7 @@ unsafe fn input<'a>(dtype: DType, ptr: *mut u8, n: usize) -> In<'a> {
 
 /// # Safety
 /// `n` initialised elements of `dtype` that nobody else uses while the slice lives.
-unsafe fn output<'a>(dtype: DType, role: Role, ptr: *mut u8, n: usize) -> Out<'a> {
+pub(super) unsafe fn output<'a>(dtype: DType, role: Role, ptr: *mut u8, n: usize) -> Out<'a> {
     // SAFETY: the caller's promise.
     unsafe {
         match dtype {

@@ -1,6 +1,7 @@
 //! The rules of a differentiated body. Each function reports one rule, and its name is the rule's id.
 
 use crate::diags::Diags;
+use cotangent_ir::{Output, op};
 use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Expr, Stmt};
@@ -39,6 +40,9 @@ impl<'ast> Visit<'ast> for Syntax<'_> {
             Expr::Async(e) => async_block(&e.async_token, self.diags),
             Expr::Await(e) => async_block(&e.await_token, self.diags),
             Expr::Closure(e) if self.closures_allowed == 0 => closure(&e.inputs_begin, self.diags),
+            Expr::MethodCall(e) if op(&e.method.to_string(), true).is_some_and(|o| o.output != Output::Active) => {
+                e.attrs.iter().filter(|a| a.path().is_ident("boxed")).for_each(|a| boxed_without_call(a, self.diags));
+            }
             Expr::Call(e) if is_no_grad(&e.func) => {
                 self.closures_allowed += 1;
                 visit::visit_expr(self, expr);
@@ -124,6 +128,17 @@ pub(super) fn unknown_operation(name: &proc_macro2::Ident, known: &[&str], diags
         None => String::new(),
     };
     diags.error(name, format!("`{text}` has no derivative rule; {hint}wrap the call in `no_grad(..)`"));
+}
+
+/// A function that calls itself.
+pub(super) fn recursion(name: &proc_macro2::Ident, diags: &mut Diags) {
+    let message = "calls itself, so that the type of its pullback would hold itself; mark the call `#[boxed]`";
+    diags.error(name, format!("`{name}` {message}"));
+}
+
+/// `#[boxed]` on anything but a call with a pullback.
+pub(super) fn boxed_without_call(at: &Attribute, diags: &mut Diags) {
+    diags.error(at, "`#[boxed]` goes on a call with a derivative, such as `#[boxed] self.forward(x)`");
 }
 
 /// A method of the same impl that is marked `#[no_grad]`, called on a value with a derivative.

@@ -57,7 +57,7 @@ fn statement(stmt: &Stmt, needed: &mut Values) {
                 needed.insert(*before);
             }
         }
-        Stmt::Element { of, value, .. } => {
+        Stmt::Element { of, value, .. } | Stmt::Part { of, value, .. } => {
             if needed.contains(value) {
                 needed.insert(*of);
             }
@@ -115,8 +115,8 @@ fn flow(stmt: &Stmt, needed: &Values) -> (Vec<Value>, Vec<Value>) {
         Stmt::Push { .. } => (vec![], vec![]),
         Stmt::Pop { before, after, value, .. } if is(after) || is(value) => (vec![*after, *value], vec![*before]),
         Stmt::Pop { .. } => (vec![], vec![]),
-        Stmt::Element { of, value, .. } if is(value) => (vec![*value], vec![*of]),
-        Stmt::Element { .. } => (vec![], vec![]),
+        Stmt::Element { of, value, .. } | Stmt::Part { of, value, .. } if is(value) => (vec![*value], vec![*of]),
+        Stmt::Element { .. } | Stmt::Part { .. } => (vec![], vec![]),
         Stmt::For(f) => {
             if !f.carried.iter().any(|c| is(&c.after)) {
                 return (vec![], vec![]);
@@ -180,6 +180,7 @@ pub(super) fn has_parameters(region: &Region) -> bool {
         | Stmt::Pack { .. }
         | Stmt::Push { .. }
         | Stmt::Pop { .. }
-        | Stmt::Element { .. } => false,
+        | Stmt::Element { .. }
+        | Stmt::Part { .. } => false,
     })
 }

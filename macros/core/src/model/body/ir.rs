@@ -89,10 +89,19 @@ pub(crate) enum Stmt {
     Pop { list: Var, before: Value, after: Value, var: Var, value: Value, rest: TokenStream },
     /// `let var = list[index];` with the index in a local of its own.
     Element { list: Var, of: Value, index: Plain, var: Var, value: Value },
+    /// `let var = tuple.at;`
+    Part { tuple: Var, of: Value, at: syn::Index, var: Var, value: Value },
     /// `for pat in iter { body }`.
     For(For),
     /// `if`, `match` or a block.
     Branch(Branch),
+}
+
+impl Stmt {
+    /// The call that it is.
+    pub(super) fn call_mut(&mut self) -> Option<&mut Call> {
+        if let Stmt::Call(call) = self { Some(call) } else { None }
+    }
 }
 
 /// How a variable comes to hold something.
@@ -110,6 +119,8 @@ pub(crate) struct Call {
     pub(crate) var: Var,
     pub(crate) declare: Declare,
     pub(crate) value: Value,
+    /// Whether the pullback is kept in a box, so that its type does not hold that of the callee's.
+    pub(crate) boxed: bool,
 }
 
 /// What is called.

@@ -69,6 +69,10 @@ fn statement(stmt: &mut Stmt, live: &mut Live) {
             live.insert(*list);
             plain(index, live);
         }
+        Stmt::Part { tuple, var, .. } => {
+            live.remove(var);
+            live.insert(*tuple);
+        }
         Stmt::For(f) => {
             // The first pass finds what an iteration needs from the one before it, the second marks with that known.
             let mut start = live.clone();

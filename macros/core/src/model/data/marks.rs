@@ -29,7 +29,7 @@ impl Marks {
     pub(super) fn read(attrs: Vec<Attribute>, diags: &mut Diags) -> Marks {
         let mut marks = Marks::default();
         for attr in attrs {
-            if marks.0.iter().any(|a| a.path() == attr.path()) {
+            if attr.path().get_ident().is_some_and(|name| marks.0.iter().any(|a| a.path().is_ident(name))) {
                 check::attribute_given_twice(&attr, diags);
             } else {
                 if (attr.path().is_ident("frozen") || attr.path().is_ident("optional"))

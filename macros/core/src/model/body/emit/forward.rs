@@ -149,6 +149,16 @@ impl Forward<'_> {
                 let made = self.declare(*var, Declare::Let, quote!(::core::clone::Clone::clone(&#list[#local])));
                 quote!(let #local: usize = #index; #made)
             }
+            Stmt::Part { tuple, of, at, var, value } => {
+                self.flags.insert(*value, self.flag(*of));
+                let tuple = self.ident(*tuple).clone();
+                let residual = self.is_needed(*value).then(|| {
+                    let local = hygiene::local("r", value.0);
+                    quote!(let #local = ::cotangent::__private::Zero::of(&#tuple);)
+                });
+                let made = self.declare(*var, Declare::Let, quote!(::core::clone::Clone::clone(&#tuple.#at)));
+                quote!(#residual #made)
+            }
             Stmt::For(f) => self.for_loop(f),
             Stmt::Branch(branch) => self.branch(branch),
         }
@@ -221,6 +231,7 @@ impl Forward<'_> {
             }
         };
         self.flags.insert(call.value, quote!(#want.any()));
+        let invoked = if call.boxed { quote!(::cotangent::__private::boxed(#invoked)) } else { invoked };
         let made = self.declare_pair(call.var, call.declare, &residual, invoked);
         quote!(let #want = ::cotangent::__private::Want::of(&[#bits]); #made)
     }

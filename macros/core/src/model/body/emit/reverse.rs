@@ -170,6 +170,14 @@ impl Reverse<'_> {
                 self.code.extend(quote!(::cotangent::__private::list_put(&mut #name, #at, #item);));
             }
             Stmt::Element { .. } => {}
+            Stmt::Part { of, at, value, .. } if needed.contains(value) => {
+                let (item, name, residual) = (self.take(*value), ct(*of), hygiene::local("r", value.0));
+                if self.has.insert(*of) {
+                    self.code.extend(quote!(let mut #name = #residual.zero();));
+                }
+                self.code.extend(quote!(::cotangent::__private::Cotangent::add(&mut #name.#at, #item);));
+            }
+            Stmt::Part { .. } => {}
             Stmt::For(f) => self.for_loop(f),
             Stmt::Branch(branch) => self.branch(branch),
         }

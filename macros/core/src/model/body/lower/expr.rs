@@ -41,8 +41,15 @@ impl Lower<'_, '_> {
             Expr::Paren(p) => self.expr(&p.expr),
             Expr::Group(g) => self.expr(&g.expr),
             Expr::Reference(r) => self.expr(&r.expr),
-            Expr::MethodCall(m) => self.method(m),
-            Expr::Call(c) => self.free_call(c),
+            Expr::MethodCall(m) => {
+                let lowered = self.method(m);
+                self.boxed(&m.attrs, lowered)
+            }
+            Expr::Call(c) => {
+                let lowered = self.free_call(c);
+                self.boxed(&c.attrs, lowered)
+            }
+            Expr::Field(f) if self.list_var(&f.base).is_some() => self.part(f),
             Expr::Binary(b) => self.binary(b),
             Expr::Unary(u) => match u.op {
                 syn::UnOp::Neg(token) => {
@@ -70,6 +77,50 @@ impl Lower<'_, '_> {
         }
     }
 
+    /// The call that was emitted last, with its pullback in a box where `#[boxed]` asks for it. The function's call of
+    /// itself must ask.
+    fn boxed(&mut self, attrs: &[syn::Attribute], lowered: Lowered) -> Lowered {
+        let asked = attrs.iter().find(|a| a.path().is_ident("boxed"));
+        let made = match &lowered {
+            Lowered::Active(_, var) => Some(*var),
+            Lowered::Plain(..) | Lowered::Place(_) => None,
+        };
+        let last = self.regions.last_mut().and_then(|r| r.last_mut());
+        let Some(call) = last.and_then(|s| s.call_mut()).filter(|c| Some(c.var) == made) else {
+            asked.into_iter().for_each(|attr| check::boxed_without_call(attr, self.diags));
+            return lowered;
+        };
+        call.boxed = asked.is_some();
+        let name = self.name;
+        let recursive = match &call.callee {
+            Callee::Layer { place, name: method } if place.steps.is_empty() => Some(method).filter(|m| name == Some(m)),
+            Callee::Function { path } => path.get_ident().filter(|f| name == Some(f)),
+            Callee::Layer { .. }
+            | Callee::Operation { .. }
+            | Callee::Operator { .. }
+            | Callee::Associated { .. }
+            | Callee::Read { .. } => None,
+        };
+        if let Some(callee) = recursive.filter(|_| asked.is_none()) {
+            check::recursion(callee, self.diags);
+        }
+        lowered
+    }
+
+    /// `tuple.0`.
+    fn part(&mut self, field: &syn::ExprField) -> Lowered {
+        let (Some(tuple), syn::Member::Unnamed(at)) = (self.list_var(&field.base), &field.member) else {
+            check::unsupported(field, self.diags);
+            return self.nothing();
+        };
+        let Some(of) = self.current(tuple) else { return self.nothing() };
+        let value = self.value();
+        let var = self.temp(Some(value));
+        self.part_shape(of, at.index as usize, value);
+        self.emit(Stmt::Part { tuple, of, at: at.clone(), var, value });
+        Lowered::Active(value, var)
+    }
+
     fn fail(&mut self, expr: &Expr) -> Lowered {
         check::unsupported(expr, self.diags);
         self.nothing()
@@ -89,7 +140,7 @@ impl Lower<'_, '_> {
     pub(super) fn call(&mut self, callee: Callee, args: Vec<Operand>) -> (crate::model::body::ir::Value, Var) {
         let value = self.value();
         let var = self.temp(Some(value));
-        self.emit(Stmt::Call(Call { callee, args, var, declare: Declare::Let, value }));
+        self.emit(Stmt::Call(Call { callee, args, var, declare: Declare::Let, value, boxed: false }));
         (value, var)
     }
 
@@ -285,7 +336,7 @@ impl Lower<'_, '_> {
         (value, var)
     }
 
-    /// The variable behind a name, if it is a list that holds active values.
+    /// The variable behind a name, if it is a list or tuple that holds active values.
     pub(super) fn list_var(&self, expr: &Expr) -> Option<Var> {
         match expr {
             Expr::Path(p) => match self.find(&p.path.get_ident()?.to_string()) {

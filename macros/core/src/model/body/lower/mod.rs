@@ -30,6 +30,7 @@ pub(super) struct Context<'a> {
 /// Lowers one differentiable function.
 pub(super) fn function(function: &Function, context: &Context<'_>, diags: &mut Diags) -> Body {
     let mut lower = Lower::new(context, diags);
+    lower.name = Some(&function.sig.ident);
     lower.open();
     let mut params = vec![];
     for param in &function.params {
@@ -110,6 +111,8 @@ pub(super) enum Lowered {
 
 pub(super) struct Lower<'a, 'd> {
     context: &'a Context<'a>,
+    /// The function's name, where it is differentiated.
+    name: Option<&'a Ident>,
     diags: &'d mut Diags,
     scopes: Vec<BTreeMap<String, Binding>>,
     vars: Vec<VarInfo>,
@@ -131,6 +134,7 @@ impl<'a, 'd> Lower<'a, 'd> {
     fn new(context: &'a Context<'a>, diags: &'d mut Diags) -> Self {
         Lower {
             context,
+            name: None,
             diags,
             scopes: vec![],
             vars: vec![],

@@ -79,7 +79,8 @@ impl Lower<'_, '_> {
         let value = self.value();
         let var = self.temp(Some(value));
         self.read_shape(value, &place);
-        self.emit(Stmt::Call(Call { callee: Callee::Read { place }, args: vec![], var, declare: Declare::Let, value }));
+        let callee = Callee::Read { place };
+        self.emit(Stmt::Call(Call { callee, args: vec![], var, declare: Declare::Let, value, boxed: false }));
         Lowered::Active(value, var)
     }
 }
