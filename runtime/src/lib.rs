@@ -9,6 +9,8 @@ pub mod cx;
 pub mod device;
 pub mod diff;
 pub mod init;
+#[doc(hidden)]
+pub mod kernel;
 pub mod model;
 pub mod ops;
 pub mod optim;

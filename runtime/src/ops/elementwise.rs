@@ -2,7 +2,7 @@
 //! operand.
 
 use crate::diff::{Pullback, Want};
-use crate::tensor::{Raw, Tensor, broadcast, launch};
+use crate::tensor::{Dims, Raw, Tensor, broadcast, launch};
 use cotangent_hal::{Arg, DType, Kernel, Scalar};
 
 /// Runs a kernel of one input, in the input's memory where nothing else holds it.
@@ -61,6 +61,28 @@ pub(crate) fn broadcasting(kernel: &'static Kernel, ins: &[&Raw], out: DType, sc
     let expanded: Vec<Raw> = ins.iter().map(|x| x.expand_to(kernel.name, &shape)).collect();
     run(kernel, &shape, &expanded.iter().collect::<Vec<_>>(), &out, scalars);
     out
+}
+
+/// Runs a kernel of any inputs and outputs over the inputs' broadcast shape; the first output takes the memory of an
+/// input where nothing else holds it.
+#[track_caller]
+pub(crate) fn broadcast_run(kernel: &'static Kernel, ins: Vec<Raw>) -> Vec<Raw> {
+    let name = kernel.name;
+    ins.iter().for_each(|x| ins[0].same_device(name, x));
+    let shape = ins.iter().fold(Dims::new(), |all, x| broadcast(name, &all, &x.shape));
+    let (device, float) = (ins[0].device, ins.iter().map(|x| x.dtype).find(|d| *d == DType::F32));
+    let mut outs: Vec<Raw> = vec![];
+    for operand in &kernel.operands[ins.len()..] {
+        let dtype = if operand.dtype == DType::F32 { float.unwrap_or(DType::F32) } else { operand.dtype };
+        let lent: Vec<&Raw> = if outs.is_empty() { ins.iter().collect() } else { vec![] };
+        outs.push(Raw::output(&device, dtype, &shape, &lent));
+    }
+    let seen: Vec<Raw> = ins.iter().map(|x| x.expand_to(name, &shape)).collect();
+    if !shape.contains(&0) {
+        let args = seen.iter().map(|x| Arg::In(x.view())).chain(outs.iter().map(|y| Arg::Out(y.view())));
+        launch(&device, kernel, &shape, &args.collect::<Vec<_>>());
+    }
+    outs
 }
 
 /// Launches a pointwise kernel: at most four tensors and two scalars.

@@ -13,8 +13,8 @@ mod cross_entropy;
 mod dropout;
 mod elementwise;
 mod embedding;
-mod fold;
-mod indices;
+pub(crate) mod fold;
+pub(crate) mod indices;
 mod layer_norm;
 mod matmul;
 #[allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
@@ -36,8 +36,9 @@ pub use compare::select;
 pub use movement_join::{IntoTensors, Joined, cat, stack};
 pub use movement_split::{Form, IntoParts, List, Parted, Tuple};
 pub use movement_undo::Moved;
-pub use operand::{IntOperand, Number, Operand, Slot};
+pub use operand::{IntOperand, Number, Operand, Slot, Value};
 pub use operators::{AddVjp, DivVjp, MulVjp, SubVjp};
 
 pub(crate) use accumulate::{add_ct, sum_to};
+pub(crate) use elementwise::broadcast_run;
 pub(crate) use movement_undo::joined;

@@ -1,0 +1,140 @@
+//! The dims of a kernel, from the shapes of its arguments.
+
+use super::Program;
+use crate::raise::raise;
+use crate::tensor::Dims;
+use cotangent_hal::Error;
+use cotangent_ir::{Binary, Id, Kernel, Kind, Node};
+
+/// The extents of one call.
+pub(super) struct Bound<'a> {
+    program: &'a Program,
+    /// The value of each dim; of a group, the product of its axes.
+    sizes: Vec<Option<i64>>,
+    /// The axes of each group, in the order of `Program::groups`.
+    groups: Vec<Option<Dims>>,
+}
+
+impl<'a> Bound<'a> {
+    /// Binds every name that is a whole axis of an argument; raises where two arguments or axes disagree.
+    #[track_caller]
+    pub(super) fn new(program: &'a Program, shapes: &[Option<&[usize]>]) -> Bound<'a> {
+        let ir = program.ir;
+        let mut bound = Bound { program, sizes: vec![None; ir.dims.len()], groups: vec![None; program.groups.len()] };
+        for (arg, shape) in ir.args.iter().zip(shapes) {
+            if let Some(shape) = shape {
+                bound.learn(&arg.name, &arg.dims, shape);
+            }
+        }
+        for (arg, shape) in ir.args.iter().zip(shapes) {
+            if let Some(shape) = shape {
+                let wanted = bound.shape(&arg.dims);
+                if *wanted != **shape {
+                    misfit(ir, &arg.name, &wanted, shape);
+                }
+            }
+        }
+        bound
+    }
+
+    #[track_caller]
+    fn learn(&mut self, name: &str, dims: &[Id], shape: &[usize]) {
+        let ir = self.program.ir;
+        let grouped = dims.iter().filter(|d| self.group(**d).is_some()).count();
+        let least = dims.len() - grouped;
+        if shape.len() < least || (grouped == 0 && shape.len() > least) {
+            let more = if grouped > 0 { "at least " } else { "" };
+            let message = format!("`{name}` is {shape:?}: {} axes, expected {more}{least}", shape.len());
+            raise(Error::Shape { op: ir.name.to_string(), message });
+        }
+        // More than one group in an argument would not be told apart; the macro refuses that.
+        let mut rest = shape;
+        for dim in dims {
+            let here = if self.group(*dim).is_some() { shape.len() - least } else { 1 };
+            let (axes, after) = rest.split_at(here.min(rest.len()));
+            rest = after;
+            let Node::Size(size) = ir.nodes[dim.at()] else { continue };
+            if let Some(group) = self.group(*dim) {
+                self.groups[group].get_or_insert_with(|| Dims::of(&ir.name, axes));
+            }
+            let extent = axes.iter().product::<usize>() as i64;
+            self.sizes[size.at()].get_or_insert(extent);
+        }
+    }
+
+    /// The group that an extent is, if it is one.
+    fn group(&self, extent: Id) -> Option<usize> {
+        match self.program.ir.nodes.get(extent.at()) {
+            Some(Node::Size(dim)) => self.program.groups.iter().position(|g| *g == dim.0),
+            _ => None,
+        }
+    }
+
+    /// The value of a dim; -1 where nothing binds it, which a kernel that the macro accepted does not have.
+    pub(super) fn size(&self, dim: u32) -> i64 {
+        self.sizes.get(dim as usize).copied().flatten().unwrap_or(-1)
+    }
+
+    /// The value of an extent.
+    pub(super) fn extent(&self, id: Id) -> usize {
+        usize::try_from(self.value(id)).unwrap_or(0)
+    }
+
+    fn value(&self, id: Id) -> i64 {
+        let ir: &Kernel = self.program.ir;
+        match ir.nodes[id.at()] {
+            Node::Const(_, n) => n.as_int(),
+            Node::Size(dim) => self.size(dim.0),
+            Node::Sum { kind: Kind::Int, c, terms } => ir.links(terms).iter().fold(c.as_int(), |sum, link| {
+                sum.wrapping_add(link.k.as_int().wrapping_mul(self.value(link.id)))
+            }),
+            Node::Prod { kind: Kind::Int, factors } => ir.links(factors).iter().fold(1, |product: i64, link| {
+                product.wrapping_mul(self.value(link.id).wrapping_pow(link.k.as_int() as u32))
+            }),
+            Node::Binary(op, a, b) => {
+                let (a, b) = (self.value(a), self.value(b));
+                match op {
+                    Binary::Quot if b > 0 => a.div_euclid(b),
+                    Binary::Rem if b > 0 => a.rem_euclid(b),
+                    Binary::Max => a.max(b),
+                    Binary::Min => a.min(b),
+                    _ => 0,
+                }
+            }
+            _ => 0,
+        }
+    }
+
+    /// The axes that an extent stands for: those of a group, or one.
+    pub(super) fn axes(&self, extent: Id) -> Dims {
+        match self.group(extent).and_then(|g| self.groups[g]) {
+            Some(axes) => axes,
+            None => Dims::of(&self.program.ir.name, &[self.extent(extent)]),
+        }
+    }
+
+    /// The shape with these extents.
+    #[track_caller]
+    pub(super) fn shape(&self, extents: &[Id]) -> Dims {
+        let mut shape = Dims::new();
+        for extent in extents {
+            for &n in &*self.axes(*extent) {
+                shape.push(&self.program.ir.name, n);
+            }
+        }
+        shape
+    }
+}
+
+#[cold]
+#[track_caller]
+fn misfit(ir: &Kernel, name: &str, wanted: &Dims, given: &[usize]) -> ! {
+    let message = match wanted.iter().zip(given).position(|(w, g)| w != g) {
+        Some(axis) if wanted.len() == given.len() => format!(
+            "axis {axis} of `{name}` is {}, expected {}: it is {given:?}, and the other arguments ask for {wanted:?}",
+            given[axis], wanted[axis]
+        ),
+        _ => format!("`{name}` is {given:?}, but the other arguments ask for {wanted:?}"),
+    };
+    raise(Error::Shape { op: ir.name.to_string(), message })
+}

@@ -1,0 +1,190 @@
+//! Pointwise kernels on tensors: any shapes that broadcast, and the cotangents summed to the operands' own shapes.
+
+use super::call::{Cotangents, Source};
+use super::run::Given;
+use super::typed::{IntoGiven, Outs};
+use crate::diff::{Pullback, Want};
+use crate::ops::{Operand, Slot, Value, broadcast_run, fold};
+use crate::raise::raise;
+use crate::tensor::{Dims, Raw, Tensor, broadcast};
+use cotangent_hal::{Error, Kernel};
+
+/// A kernel of scalars: what it computes for each element.
+pub struct Elementwise {
+    /// One input an argument, then the outputs.
+    pub forward: &'static Kernel,
+    /// The gradient, if an argument can have one.
+    pub backward: Option<&'static Backward>,
+}
+
+/// The gradient of a kernel of scalars.
+pub struct Backward {
+    /// One output an entry of `wrt`.
+    pub kernel: &'static Kernel,
+    /// Where its inputs come from: arguments, outputs and cotangents.
+    pub sources: &'static [Source],
+    /// The arguments that have a cotangent.
+    pub wrt: &'static [u32],
+}
+
+/// A pointwise kernel, by the name of its function.
+pub trait Pointwise: Copy + Send + Sync + 'static {
+    #[doc(hidden)]
+    const KERNEL: &'static Elementwise;
+}
+
+/// A pointwise kernel of one float to one: what [`Tensor::map`] takes.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a kernel of one float to one",
+    label = "`map` takes the name of a `#[kernel] fn(x: f32) -> f32`"
+)]
+pub trait Map: Pointwise {}
+
+/// A pointwise kernel of two floats to one: what [`Tensor::zip_map`] takes.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a kernel of two floats to one",
+    label = "`zip_map` takes the name of a `#[kernel] fn(x: f32, y: f32) -> f32`"
+)]
+pub trait ZipMap: Pointwise {}
+
+impl Tensor {
+    /// `f(x)` for each element.
+    #[track_caller]
+    pub fn map<F: Map>(self, _: F) -> Tensor {
+        apply(F::KERNEL, vec![self.given()]).next()
+    }
+
+    #[doc(hidden)]
+    #[allow(non_snake_case, reason = "companions bear the method's name")]
+    #[track_caller]
+    pub fn map__vjp<F: Map>(
+        self,
+        _: F,
+        want: Want,
+    ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, ())> + use<F>) {
+        let want = Want::of(&[false, want.has(0)]);
+        let (mut outs, saved) = apply_vjp(F::KERNEL, vec![self.given()], want);
+        let pull = crate::diff::pull(move |ct: Option<Tensor>, (): &mut ()| {
+            let mut cts = saved.pull([ct.map(|t| t.raw)]);
+            (cts.next(), ())
+        });
+        (outs.next(), pull)
+    }
+
+    /// `f(x, y)` for each pair of elements, with broadcasting. `y` may be a number.
+    #[track_caller]
+    pub fn zip_map<R: Operand, F: ZipMap>(self, other: R, _: F) -> Tensor {
+        apply(F::KERNEL, vec![self.given(), value(other.operand())]).next()
+    }
+
+    #[doc(hidden)]
+    #[allow(non_snake_case, reason = "companions bear the method's name")]
+    #[track_caller]
+    pub fn zip_map__vjp<R: Operand, F: ZipMap>(
+        self,
+        other: R,
+        _: F,
+        want: Want,
+    ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, R::Ct, ())> + use<R, F>) {
+        let want = Want::of(&[false, want.has(0), want.has(1)]);
+        let (mut outs, saved) = apply_vjp(F::KERNEL, vec![self.given(), value(other.operand())], want);
+        let pull = crate::diff::pull(move |ct: Option<Tensor>, (): &mut ()| {
+            let mut cts: Cotangents = saved.pull([ct.map(|t| t.raw)]);
+            (cts.next(), <R::Ct as Slot>::slot(cts.next()), ())
+        });
+        (outs.next(), pull)
+    }
+}
+
+fn value(value: Value<crate::tensor::Float>) -> Given {
+    match value {
+        Value::Tensor(t) => Given::Tensor(t.raw),
+        Value::Number(n) => Given::Number(n),
+    }
+}
+
+/// The outputs for arguments that broadcast to one shape.
+#[track_caller]
+pub fn apply(def: &'static Elementwise, args: Vec<Given>) -> Outs {
+    let ins = tensors(def, args);
+    Outs(broadcast_run(def.forward, ins).into_iter())
+}
+
+/// The arguments as tensors; a number becomes one of its own.
+#[track_caller]
+fn tensors(def: &Elementwise, args: Vec<Given>) -> Vec<Raw> {
+    let name = def.forward.name;
+    let first = args.iter().find_map(|a| match a {
+        Given::Tensor(raw) => Some(raw.device),
+        Given::Number(_) => None,
+    });
+    let Some(device) = first else {
+        let message = "no argument is a tensor, so that its device is not known".into();
+        raise(Error::Argument { op: name.into(), message })
+    };
+    let tensor = |(arg, operand): (Given, &cotangent_hal::Operand)| match arg {
+        Given::Tensor(raw) => raw,
+        Given::Number(n) => Raw::full(&device, operand.dtype, &[], n),
+    };
+    args.into_iter().zip(def.forward.operands).map(tensor).collect()
+}
+
+/// What the pullback keeps.
+pub struct Kept(Option<Inner>);
+
+struct Inner {
+    backward: &'static Backward,
+    want: Want,
+    shape: Dims,
+    shapes: Vec<Dims>,
+    args: Vec<Option<Raw>>,
+    outs: Vec<Option<Raw>>,
+}
+
+/// The outputs, and what the pullback needs; bit `i + 1` of `want` stands for argument `i`.
+#[track_caller]
+pub fn apply_vjp(def: &'static Elementwise, args: Vec<Given>, want: Want) -> (Outs, Kept) {
+    let backward = def.backward.filter(|b| b.wrt.iter().any(|a| want.has(*a as usize + 1)));
+    let Some(backward) = backward else { return (apply(def, args), Kept(None)) };
+    let ins = tensors(def, args);
+    let shapes: Vec<Dims> = ins.iter().map(|x| x.shape).collect();
+    let shape = shapes.iter().fold(Dims::new(), |all, s| broadcast(def.forward.name, &all, s));
+    let uses = |source| backward.sources.contains(&source);
+    let args = (0..).zip(&ins).map(|(a, x)| uses(Source::Arg(a)).then(|| x.clone())).collect();
+    let outs = broadcast_run(def.forward, ins);
+    let saved = (0..).zip(&outs).map(|(o, y)| uses(Source::Out(o)).then(|| y.clone())).collect();
+    (Outs(outs.into_iter()), Kept(Some(Inner { backward, want, shape, shapes, args, outs: saved })))
+}
+
+impl Kept {
+    /// The cotangent of each argument, from those of the outputs.
+    #[track_caller]
+    pub fn pull<const N: usize>(self, cotangents: [Option<Raw>; N]) -> Cotangents {
+        let Some(inner) = self.0 else { return Cotangents(vec![].into_iter()) };
+        let mut list: Vec<Option<Raw>> = vec![None; inner.shapes.len()];
+        let Some(some) = cotangents.iter().flatten().next() else { return Cotangents(list.into_iter()) };
+        let (device, dtype) = (some.device, some.dtype);
+        let Inner { backward, want, shape, shapes, mut args, mut outs } = inner;
+        let mut cotangents: Vec<Option<Raw>> = cotangents.into();
+        let given = |source: &Source| {
+            let found = match *source {
+                Source::Arg(a) => args.get_mut(a as usize)?.take(),
+                Source::Out(o) => outs.get_mut(o as usize)?.take(),
+                Source::Cotangent(o) => {
+                    let ct = cotangents.get_mut(o as usize)?.take();
+                    ct.or_else(|| Some(Raw::full(&device, dtype, &[], cotangent_hal::Scalar::Float(0.0))))
+                }
+                Source::Staged(_) => None,
+            };
+            found.map(|raw| raw.expand_to(backward.kernel.name, &shape))
+        };
+        let ins: Vec<Raw> = backward.sources.iter().filter_map(given).collect();
+        let results = broadcast_run(backward.kernel, ins);
+        for (&arg, result) in backward.wrt.iter().zip(results) {
+            if want.has(arg as usize + 1) {
+                list[arg as usize] = Some(fold::sum_to(result, &shapes[arg as usize]));
+            }
+        }
+        Cotangents(list.into_iter())
+    }
+}

@@ -1,0 +1,173 @@
+//! Runs a program.
+
+use super::bind::Bound;
+use super::{Launch, Operand, Program, Slot, Value};
+use crate::ops::indices;
+use crate::raise::raise;
+use crate::tensor::{Dims, Raw, Strides, launch};
+use cotangent_hal::{Access, Arg, DType, Error, Scalar, View};
+use cotangent_ir::{Kind, Mode};
+
+/// An argument of a program.
+#[derive(Clone)]
+#[allow(private_interfaces, reason = "emitted code passes it on without looking inside")]
+pub enum Given {
+    /// A tensor.
+    Tensor(Raw),
+    /// A number.
+    Number(Scalar),
+}
+
+impl Given {
+    fn tensor(&self) -> Option<&Raw> {
+        match self {
+            Given::Tensor(raw) => Some(raw),
+            Given::Number(_) => None,
+        }
+    }
+}
+
+/// The outputs of `program` for these arguments, one an argument of its kernel.
+///
+/// An argument that nothing else holds may lend its memory to an output.
+#[track_caller]
+pub(crate) fn run(program: &'static Program, args: &[Given]) -> Vec<Raw> {
+    let ir = program.ir;
+    let Some(first) = args.iter().find_map(Given::tensor) else {
+        let message = "no argument is a tensor, so that its device is not known".into();
+        raise(Error::Argument { op: ir.name.to_string(), message })
+    };
+    args.iter().filter_map(Given::tensor).for_each(|t| first.same_device(&ir.name, t));
+    let shapes: Vec<Option<&[usize]>> = args.iter().map(|a| a.tensor().map(|t| &*t.shape)).collect();
+    let bound = Bound::new(program, &shapes);
+    for positions in program.positions {
+        if let Some(ids) = args.get(positions.arg as usize).and_then(Given::tensor) {
+            let what = &ir.args[positions.arg as usize].name;
+            indices::check(&ir.name, ids, bound.extent(positions.extent), what, positions.of);
+        }
+    }
+    let float = args.iter().filter_map(Given::tensor).map(|t| t.dtype).find(|d| *d != DType::I64 && *d != DType::Bool);
+    let outs: Vec<Raw> = ir
+        .outs
+        .iter()
+        .enumerate()
+        .map(|(at, out)| {
+            let dtype = match out.kind {
+                Kind::Float => float.unwrap_or(DType::F32),
+                Kind::Int => DType::I64,
+                Kind::Bool => DType::Bool,
+            };
+            let shape = bound.shape(&out.dims);
+            let lenders = if out.mode == Mode::Set { lenders(program, at as u32, args) } else { vec![] };
+            Raw::output(&first.device, dtype, &shape, &lenders)
+        })
+        .collect();
+    for l in program.launches {
+        start(program, l, &bound, args, &outs);
+    }
+    outs
+}
+
+/// The arguments whose memory an output may take: those that its only launch sees element by element, as it does the
+/// output, and no other output takes.
+fn lenders<'a>(program: &Program, out: u32, args: &'a [Given]) -> Vec<&'a Raw> {
+    let ([only], [_]) = (program.launches, &*program.ir.outs) else { return vec![] };
+    let Some(own) = only.operands.iter().find(|o| o.slot == Slot::Out(out)) else { return vec![] };
+    let full = |o: &&Operand| o.view == own.view && own.view.is_some_and(|v| v.iter().all(Option::is_some));
+    let slots = only.operands.iter().filter(full).filter_map(|o| match o.slot {
+        Slot::In(arg) => args.get(arg as usize)?.tensor(),
+        Slot::Out(_) => None,
+    });
+    slots.collect()
+}
+
+#[track_caller]
+fn start(program: &Program, l: &Launch, bound: &Bound<'_>, args: &[Given], outs: &[Raw]) {
+    let name = &program.ir.name;
+    let extents: Vec<Dims> = l.axes.iter().map(|&axis| bound.axes(program.ir.axes[axis.at()].extent)).collect();
+    let mut shape = Dims::new();
+    extents.iter().flat_map(|e| e.iter()).for_each(|&n| shape.push(name, n));
+    let single = shape.is_empty();
+    if single {
+        shape.push(name, 1);
+    }
+    let seen = l.operands.iter().zip(l.kernel.operands);
+    let windows: Vec<Window> = seen
+        .map(|(operand, tile)| {
+            let axes = match tile.access {
+                Access::Each | Access::Whole => &extents[..],
+                Access::PerRow => &extents[..extents.len().saturating_sub(1)],
+                Access::PerColumn => &extents[extents.len().saturating_sub(1)..],
+            };
+            let mut window = window(program, operand, axes, bound, args, outs);
+            if single && operand.view.is_some() && tile.access != Access::PerRow {
+                window.shape.push(name, 1);
+                window.strides.push(name, 1);
+            }
+            window
+        })
+        .collect();
+    let tensors = windows.iter().zip(l.operands).map(|(window, operand)| match operand.slot {
+        Slot::In(_) => Arg::In(window.view()),
+        Slot::Out(_) => Arg::Out(window.view()),
+    });
+    let mut list: Vec<Arg<'_>> = tensors.collect();
+    list.extend(l.scalars.iter().map(|value| {
+        Arg::Scalar(match *value {
+            Value::Size(dim) => Scalar::Int(bound.size(dim)),
+            Value::Arg(arg) => match &args[arg as usize] {
+                Given::Number(n) => *n,
+                Given::Tensor(_) => Scalar::Float(f64::NAN),
+            },
+        })
+    }));
+    launch(&windows[0].raw.device, l.kernel, &shape, &list);
+}
+
+/// A tensor in the axes that a tile kernel sees.
+struct Window {
+    raw: Raw,
+    shape: Dims,
+    strides: Strides,
+}
+
+impl Window {
+    fn view(&self) -> View<'_> {
+        View { shape: &self.shape, strides: &self.strides, ..self.raw.view() }
+    }
+}
+
+fn window(
+    program: &Program,
+    operand: &Operand,
+    extents: &[Dims],
+    bound: &Bound<'_>,
+    args: &[Given],
+    outs: &[Raw],
+) -> Window {
+    let name = &*program.ir.name;
+    let (raw, dims) = match operand.slot {
+        Slot::Out(at) => (&outs[at as usize], &program.ir.outs[at as usize].dims),
+        Slot::In(at) => match &args[at as usize] {
+            Given::Tensor(raw) => (raw, &program.ir.args[at as usize].dims),
+            Given::Number(_) => raise(Error::Argument { op: name.into(), message: "a number stands for a tensor".into() }),
+        },
+    };
+    let raw = raw.clone();
+    let Some(view) = operand.view else {
+        return Window { shape: raw.shape, strides: raw.strides, raw };
+    };
+    // Where the axes of each extent of the tensor begin.
+    let mut begins = vec![0];
+    for dim in dims.iter() {
+        begins.push(begins[begins.len() - 1] + bound.axes(*dim).len());
+    }
+    let (mut shape, mut strides) = (Dims::new(), Strides::new());
+    for (axes, from) in extents.iter().zip(view) {
+        for (at, &n) in axes.iter().enumerate() {
+            shape.push(name, n);
+            strides.push(name, from.map_or(0, |dim| raw.strides[begins[dim as usize] + at]));
+        }
+    }
+    Window { raw, shape, strides }
+}

@@ -1,0 +1,81 @@
+//! Between the types of a kernel's function and what runs it.
+
+use super::call::Cotangents;
+use super::run::Given;
+use crate::ops::{Number, Slot};
+use crate::random::Key;
+use crate::tensor::{Kind, Raw, Tensor};
+use cotangent_hal::Scalar;
+
+/// What a kernel takes.
+pub trait IntoGiven {
+    /// The argument.
+    fn given(self) -> Given;
+}
+
+impl<K: Kind> IntoGiven for Tensor<K> {
+    fn given(self) -> Given {
+        Given::Tensor(self.raw)
+    }
+}
+
+impl<N: Number> IntoGiven for N {
+    fn given(self) -> Given {
+        Given::Number(self.number())
+    }
+}
+
+impl IntoGiven for bool {
+    fn given(self) -> Given {
+        Given::Number(Scalar::Int(i64::from(self)))
+    }
+}
+
+impl IntoGiven for Key {
+    fn given(self) -> Given {
+        Given::Number(self.scalar())
+    }
+}
+
+/// The outputs of a kernel, in order.
+pub struct Outs(pub(super) std::vec::IntoIter<Raw>);
+
+impl Outs {
+    /// The next output, which the macro knows to be there and of that kind.
+    pub fn next<K: Kind>(&mut self) -> Tensor<K> {
+        match self.0.next() {
+            Some(raw) => Tensor::from_raw(raw),
+            None => missing(),
+        }
+    }
+}
+
+#[cold]
+fn missing() -> ! {
+    panic!("a kernel gave fewer outputs than it declares; please report this")
+}
+
+impl Cotangents {
+    /// The cotangent of the next argument.
+    pub fn next<S: Slot>(&mut self) -> S {
+        S::slot(self.0.next().flatten().map(Tensor::from_raw))
+    }
+}
+
+/// The cotangent of an output.
+pub trait OfOutput {
+    /// The tensor; `None` where it is zero, or where the output has none.
+    fn raw(self) -> Option<Raw>;
+}
+
+impl OfOutput for Option<Tensor> {
+    fn raw(self) -> Option<Raw> {
+        self.map(|t| t.raw)
+    }
+}
+
+impl OfOutput for () {
+    fn raw(self) -> Option<Raw> {
+        None
+    }
+}
