@@ -2,25 +2,35 @@
 //!
 //! A [`Kernel`] is data: [`kernel`] defines it.
 
+mod affine;
 pub mod build;
 pub mod eval;
 mod facts;
+mod invert;
+mod jvp;
 pub mod kernel;
 mod link;
+mod local;
 mod names;
 mod ops;
 pub mod philox;
 mod rewrite;
+mod rules;
+mod save;
 pub mod text;
 pub mod verify;
+mod vjp;
 
 pub use build::Builder;
-pub use eval::{Data, EvalError, Value, eval};
+pub use eval::{Data, EvalError, Value, eval, eval_sized, extents};
+pub use jvp::jvp;
 pub use kernel::{
     Arg, ArgDef, Axis, AxisDef, Binary, Dim, Fold, Id, Kernel, Kind, Link, List, Mode, Name, Node, Num, OutDef, Run,
     Store, Unary,
 };
 pub use link::link;
+pub use local::Underivable;
 pub use ops::{Argument, OPS, Op, Output, op};
 pub use text::{ParseError, parse, print, show};
 pub use verify::{Fault, verify};
+pub use vjp::{Derivative, NoDerivative, Save, Source, Stage, VjpError, vjp};

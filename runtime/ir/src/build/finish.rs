@@ -5,7 +5,7 @@
 //! that hold the same functions finish equal.
 
 use super::Builder;
-use crate::kernel::{ArgDef, Axis, AxisDef, Id, Kernel, Link, List, Node, OutDef, Run, Store};
+use crate::kernel::{Arg, ArgDef, Axis, AxisDef, Id, Kernel, Link, List, Node, OutDef, Run, Store};
 use crate::rewrite::Remake;
 use crate::verify::{Fault, verify};
 use std::collections::HashMap;
@@ -54,8 +54,28 @@ impl Builder {
 
     /// The kernel: that of the outputs made so far.
     pub fn finish(&self) -> Kernel {
+        let args: Vec<Arg> = (0..self.args.len() as u32).map(Arg).collect();
+        self.finish_with(self.name.clone(), &args)
+    }
+
+    /// The kernel in that role with those arguments alone that it loads, and these.
+    pub(crate) fn finish_needed(&self, role: &str) -> (Kernel, Vec<Arg>) {
+        let roots: Vec<Id> = self.outs.iter().flat_map(out_ids).copied().collect();
+        let mut args: Vec<Arg> = vec![];
+        for id in self.reachable(&roots) {
+            if let Node::Load { arg, .. } = self.node(id) {
+                args.push(arg);
+            }
+        }
+        args.sort_unstable();
+        args.dedup();
+        (self.finish_with(format!("{}_{role}", self.name), &args), args)
+    }
+
+    fn finish_with(&self, name: String, args: &[Arg]) -> Kernel {
         let used = self.used_axes();
-        let mut renumber = Renumber { from: self, ids: HashMap::new(), to: Builder::default(), callees: vec![] };
+        let (ids, to, callees) = (HashMap::new(), Builder::default(), vec![]);
+        let mut renumber = Renumber { from: self, ids, to, callees, args };
         let mut axes = HashMap::new();
         for (new, &axis) in used.iter().enumerate() {
             axes.insert(axis, Axis(new as u32));
@@ -63,17 +83,18 @@ impl Builder {
         for &axis in &used {
             renumber.visit(self.extent(axis), &axes);
         }
-        let roots = self.args.iter().flat_map(|a| a.dims.iter()).chain(self.outs.iter().flat_map(out_ids));
+        let defs: Vec<&ArgDef> = args.iter().map(|a| &self.args[a.at()]).collect();
+        let roots = defs.iter().flat_map(|a| a.dims.iter()).chain(self.outs.iter().flat_map(out_ids));
         for &root in roots {
             renumber.visit(root, &axes);
         }
         let Renumber { ids, to, callees, .. } = renumber;
         let all = |list: &[Id]| -> List<Id> { list.iter().map(|id| ids[id]).collect() };
         let axis = |axis: Axis| axes[&axis];
-        let args = self.args.iter().map(|a| ArgDef { name: a.name.clone(), kind: a.kind, dims: all(&a.dims) });
+        let args = defs.iter().map(|a| ArgDef { name: a.name.clone(), kind: a.kind, dims: all(&a.dims) });
         let spans = if to.spans.iter().all(|&s| s == 0) { vec![] } else { to.spans };
         Kernel {
-            name: self.name.clone().into(),
+            name: name.into(),
             dims: self.dims.clone().into(),
             axes: used.iter().map(|&a| self.axis_def(a, &ids)).collect(),
             args: args.collect(),
@@ -145,6 +166,8 @@ struct Renumber<'a> {
     ids: HashMap<Id, Id>,
     to: Builder,
     callees: Vec<u32>,
+    /// The arguments that are kept.
+    args: &'a [Arg],
 }
 
 impl Renumber<'_> {
@@ -178,6 +201,9 @@ impl Renumber<'_> {
         let mut node = node.with(|id| self.ids[&id], |old| run.unwrap_or(old));
         if let Node::Index(axis) | Node::Scan { axis, .. } = &mut node {
             *axis = axes[axis];
+        } else if let Node::Load { arg, .. } = &mut node {
+            // All that are loaded are kept.
+            *arg = Arg(self.args.binary_search(arg).unwrap_or(0) as u32);
         } else if let Node::Call { callee, .. } = &mut node {
             let known = self.callees.iter().position(|c| c == callee);
             *callee = known.unwrap_or_else(|| {

@@ -232,7 +232,7 @@ impl Builder {
             }
         }
         flat.retain(|f| f.1 != 0);
-        flat.sort_unstable();
+        flat.sort_unstable_by_key(|&(id, power)| (power < 0, id));
         let core = match flat[..] {
             [] => self.one(kind),
             [(id, 1)] => id,

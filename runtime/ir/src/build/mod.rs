@@ -217,6 +217,12 @@ impl Builder {
         std::mem::take(&mut self.outs)
     }
 
+    /// Takes over the axes that a copy of this builder has got since.
+    pub(crate) fn copy_axes(&mut self, copy: &Builder) {
+        let new = copy.axes.get(self.axes.len()..).unwrap_or_default();
+        self.axes.extend_from_slice(new);
+    }
+
     /// Puts outputs in place.
     pub(crate) fn put_outs(&mut self, outs: Vec<OutDef>) {
         self.outs = outs;

@@ -6,9 +6,14 @@ use crate::kernel::{Id, Kernel, Kind, Link, Node};
 /// The value of every node that an extent may consist of, by its id; none for other nodes.
 pub(super) type Sizes = Vec<Option<i64>>;
 
-/// Solves for the dims and evaluates every extent.
-pub(super) fn solve(kernel: &Kernel, args: &[Value]) -> Result<Sizes, EvalError> {
-    let mut dims: Vec<Option<i64>> = vec![None; kernel.dims.len()];
+/// The dims, of which `known` may hold some, and every extent.
+pub(super) fn solve(
+    kernel: &Kernel,
+    args: &[Value],
+    known: &[Option<i64>],
+) -> Result<(Vec<Option<i64>>, Sizes), EvalError> {
+    let mut dims: Vec<Option<i64>> = known.to_vec();
+    dims.resize(kernel.dims.len(), None);
     let given = |a: usize| args[a].shape.iter().map(|&n| i64::try_from(n).unwrap_or(i64::MAX));
     loop {
         let (before, sizes) = (dims.clone(), evaluate(kernel, &dims));
@@ -41,7 +46,7 @@ pub(super) fn solve(kernel: &Kernel, args: &[Value]) -> Result<Sizes, EvalError>
             return Err(EvalError::Shape { name: def.name.to_string(), takes, given: args[a].shape.clone() });
         }
     }
-    Ok(sizes)
+    Ok((dims, sizes))
 }
 
 fn evaluate(kernel: &Kernel, dims: &[Option<i64>]) -> Sizes {

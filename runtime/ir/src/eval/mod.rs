@@ -221,6 +221,15 @@ impl std::error::Error for EvalError {}
 /// # Errors
 /// A faulty kernel, arguments that do not fit, or places outside.
 pub fn eval(kernel: &Kernel, args: &[Value]) -> Result<Vec<Value>, EvalError> {
+    eval_sized(kernel, args, &[])
+}
+
+/// As [`eval`], where some symbolic extents are known beforehand: entry `d` is that of `kernel.dims[d]`. A gradient needs
+/// it whose arguments do not show its shape.
+///
+/// # Errors
+/// As [`eval`].
+pub fn eval_sized(kernel: &Kernel, args: &[Value], dims: &[Option<i64>]) -> Result<Vec<Value>, EvalError> {
     let faults = verify(kernel);
     if !faults.is_empty() {
         return Err(EvalError::Faulty(faults));
@@ -233,8 +242,21 @@ pub fn eval(kernel: &Kernel, args: &[Value]) -> Result<Vec<Value>, EvalError> {
         &linked
     };
     check_args(kernel, args)?;
-    let sizes = dims::solve(kernel, args)?;
+    let (_, sizes) = dims::solve(kernel, args, dims)?;
     table::Tables::new(kernel, args, &sizes)?.run()
+}
+
+/// The symbolic extents as far as the arguments' shapes determine them, for [`eval_sized`].
+///
+/// # Errors
+/// A faulty kernel, or arguments that do not fit.
+pub fn extents(kernel: &Kernel, args: &[Value]) -> Result<Vec<Option<i64>>, EvalError> {
+    let faults = verify(kernel);
+    if !faults.is_empty() {
+        return Err(EvalError::Faulty(faults));
+    }
+    check_args(kernel, args)?;
+    Ok(dims::solve(kernel, args, &[])?.0)
 }
 
 fn check_args(kernel: &Kernel, args: &[Value]) -> Result<(), EvalError> {

@@ -286,6 +286,11 @@ impl Printer<'_> {
             Kind::Float => (Num::float(1.0), Num::NO_FLOAT),
             Kind::Int | Kind::Bool => (Num::int(1), Num::int(0)),
         };
+        // `1 - x` rather than `-x + 1`.
+        let first = terms.first().is_some_and(|l| c != none && self.signed(kind, l.k).0);
+        if first {
+            text = self.number(kind, c);
+        }
         for link in terms {
             let (minus, k) = self.signed(kind, link.k);
             self.sign(&mut text, minus);
@@ -294,11 +299,12 @@ impl Printer<'_> {
             let level = if self.is_constant(link.id) { Level::Atom } else { Level::Product };
             text += &format!("{factor}{}", self.at_level(link.id, level));
         }
-        if c != none {
+        if c != none && !first {
             let (minus, c) = self.signed(kind, c);
             self.sign(&mut text, minus);
             text += &c;
-        } else if let [Link { k, .. }] = terms
+        } else if c == none
+            && let [Link { k, .. }] = terms
             && *k == one
         {
             text.insert(0, '+');

@@ -1,7 +1,10 @@
 //! Kernels and values that the tests share.
 #![allow(dead_code, reason = "each test crate uses a part")]
 
-use cotangent_ir::{Kernel, Kind, Value, eval, parse, verify};
+use cotangent_ir::{
+    Arg, Data, Derivative, Kernel, Kind, Save, Source, Stage, Value, eval, eval_sized, extents, parse, show, verify,
+    vjp,
+};
 
 /// xorshift64*, so that every run sees the same numbers.
 pub(crate) struct Rng(u64);
@@ -309,7 +312,14 @@ pub(crate) fn args(kernel: &Kernel, rng: &mut Rng) -> Vec<Value> {
     let sizes = [3usize, 4, 5];
     let dims: Vec<i64> = (0..kernel.dims.len()).map(|d| sizes[d % 3] as i64).collect();
     let shapes = shapes(kernel, &dims);
-    kernel.args.iter().zip(shapes).map(|(arg, shape)| rng.value(arg.kind, &shape)).collect()
+    let mut args: Vec<Value> = kernel.args.iter().zip(shapes).map(|(a, shape)| rng.value(a.kind, &shape)).collect();
+    // Scalars are small positive numbers, such as an epsilon.
+    for arg in &mut args {
+        if let (Data::Float(data), []) = (&mut arg.data, &arg.shape[..]) {
+            data[0] = data[0].abs() + 0.1;
+        }
+    }
+    args
 }
 
 /// The shapes of the arguments for these dims.
@@ -331,4 +341,92 @@ fn extent(kernel: &Kernel, id: cotangent_ir::Id, dims: &[i64]) -> usize {
         ref other => panic!("{other:?} in an extent"),
     };
     n as usize
+}
+
+/// The float arguments.
+pub(crate) fn floats(kernel: &Kernel) -> Vec<Arg> {
+    (0..kernel.args.len() as u32).map(Arg).filter(|a| kernel.args[a.0 as usize].kind == Kind::Float).collect()
+}
+
+/// A derivative, every kernel of it verified.
+pub(crate) fn derive(kernel: &Kernel, wrt: &[Arg], save: Save) -> Derivative {
+    let d = vjp(kernel, wrt, save).unwrap_or_else(|e| panic!("{e:?}\n{kernel}"));
+    let stage = d.stage.iter().map(|s| &s.kernel);
+    for k in [&d.forward, &d.backward.kernel].into_iter().chain(stage) {
+        assert!(verify(k).is_empty(), "{:?}\n{kernel}\n{k}", verify(k));
+    }
+    d
+}
+
+/// The cotangents of the float outputs, by output.
+pub(crate) type Cotangents = Vec<Option<Value>>;
+
+pub(crate) fn cotangents(kernel: &Kernel, outs: &[Value], rng: &mut Rng) -> Cotangents {
+    let pairs = kernel.outs.iter().zip(outs);
+    pairs.map(|(def, out)| (def.kind == Kind::Float).then(|| rng.value(Kind::Float, &out.shape))).collect()
+}
+
+/// The gradients by way of the derived kernels.
+pub(crate) fn gradients(kernel: &Kernel, d: &Derivative, args: &[Value], cts: &Cotangents) -> Vec<Value> {
+    let dims = extents(kernel, args).unwrap();
+    let outs = run(&d.forward, args);
+    let mut staged: Vec<Value> = vec![];
+    let call = |stage: &Stage, staged: &[Value]| {
+        let values: Vec<Value> = stage
+            .sources
+            .iter()
+            .map(|source| match *source {
+                Source::Arg(a) => args[a.0 as usize].clone(),
+                Source::Out(o) => outs[o as usize].clone(),
+                Source::Cotangent(o) => cts[o as usize].clone().unwrap(),
+                Source::Staged(t) => staged[t as usize].clone(),
+            })
+            .collect();
+        eval_sized(&stage.kernel, &values, &dims).unwrap_or_else(|e| panic!("{e}\n{kernel}\n{}", stage.kernel))
+    };
+    if let Some(stage) = &d.stage {
+        staged = call(stage, &[]);
+    }
+    call(&d.backward, &staged)
+}
+
+/// The sum of the float outputs times their cotangents.
+pub(crate) fn objective(outs: &[Value], cts: &Cotangents) -> f64 {
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    outs.iter().zip(cts).filter_map(|(o, c)| Some(dot(o.floats(), c.as_ref()?.floats()))).sum()
+}
+
+/// The largest error of a derivative against central differences, relative to `1 + |difference|`.
+pub(crate) fn error(kernel: &Kernel, d: &Derivative, wrt: &[Arg], args: &[Value], rng: &mut Rng) -> f64 {
+    let cts = cotangents(kernel, &run(kernel, args), rng);
+    let found = gradients(kernel, d, args, &cts);
+    let mut worst = 0.0f64;
+    for (&arg, found) in wrt.iter().zip(&found) {
+        let at = arg.0 as usize;
+        assert_eq!(found.shape, args[at].shape);
+        for i in 0..found.floats().len() {
+            let shifted = |h: f64| {
+                let mut args = args.to_vec();
+                if let Data::Float(data) = &mut args[at].data {
+                    data[i] += h;
+                }
+                objective(&run(kernel, &args), &cts)
+            };
+            let h = 1e-5;
+            let difference = (shifted(h) - shifted(-h)) / (2.0 * h);
+            let error = (found.floats()[i] - difference).abs() / (1.0 + difference.abs());
+            worst = if error.is_nan() { f64::INFINITY } else { worst.max(error) };
+        }
+    }
+    worst
+}
+
+/// A kernel's gradient by all float arguments is right, with and without saving.
+pub(crate) fn check_gradient(kernel: &Kernel, args: &[Value], tolerance: f64) {
+    let wrt = floats(kernel);
+    for save in [Save::Nothing, Save::Useful] {
+        let d = derive(kernel, &wrt, save);
+        let worst = error(kernel, &d, &wrt, args, &mut Rng::new(5));
+        assert!(worst < tolerance, "{save:?}: error {worst:e}\n{kernel}\n{}", show(&d.backward.kernel));
+    }
 }
