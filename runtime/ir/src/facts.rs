@@ -2,7 +2,7 @@
 //!
 //! Both are total: for a faulty node they give some answer, and `verify` says what is wrong.
 
-use crate::kernel::{ArgDef, Axis, Binary, Fold, Id, Kernel, Kind, Link, Node, Unary};
+use crate::kernel::{ArgDef, Axis, Binary, Fold, Id, Kernel, Kind, Link, Node, Run, Unary};
 
 /// What is known of the nodes before one.
 pub(crate) struct Known<'a> {
@@ -107,5 +107,44 @@ impl Known<'_> {
         axes.sort_unstable();
         axes.dedup();
         axes
+    }
+}
+
+/// The kind and the free axes of every node of a kernel without faults.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// The kind, by node.
+    pub kinds: Vec<Kind>,
+    /// The free axes in ascending order, by node.
+    pub free: Vec<Vec<Axis>>,
+}
+
+impl Facts {
+    /// Those of `kernel`.
+    pub fn of(kernel: &Kernel) -> Facts {
+        let mut facts = Facts { kinds: vec![], free: vec![] };
+        for node in kernel.nodes.iter() {
+            let links = node.run().map_or(&[][..], |run| kernel.links(run));
+            let known = Known {
+                nodes: &kernel.nodes,
+                args: &kernel.args,
+                callees: &kernel.callees,
+                kinds: &facts.kinds,
+                free: &facts.free,
+            };
+            let (kind, free) = (known.kind(node), known.free(node, links));
+            facts.kinds.push(kind);
+            facts.free.push(free);
+        }
+        facts
+    }
+
+    /// The axes that a fold binds.
+    pub fn bound(kernel: &Kernel, run: Run) -> Vec<Axis> {
+        let index = |link: &Link| match kernel.nodes.get(link.id.at()) {
+            Some(&Node::Index(axis)) => Some(axis),
+            Some(_) | None => None,
+        };
+        kernel.links(run).iter().filter_map(index).collect()
     }
 }

@@ -24,6 +24,7 @@ mod vjp;
 pub use build::Builder;
 pub use eval::{Data, EvalError, Value, eval, eval_sized, extents};
 pub use jvp::jvp;
+pub use facts::Facts;
 pub use kernel::{
     Arg, ArgDef, Axis, AxisDef, Binary, Dim, Fold, Id, Kernel, Kind, Link, List, Mode, Name, Node, Num, OutDef, Run,
     Store, Unary,
