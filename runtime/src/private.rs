@@ -13,6 +13,7 @@ pub use crate::{
     __model_enum as model_enum, __model_stub as model_stub,
 };
 pub use crate::{__layer, Device, Error, Rng};
+pub use cotangent_hal::{kernel, native};
 pub use data::*;
 pub use serde;
 
@@ -24,6 +25,12 @@ mod forms;
 /// The shape engine, and what proofs reach it through.
 pub mod shape {
     pub use crate::shape::*;
+}
+
+/// How expanded kernels run.
+pub mod kernel {
+    pub use crate::kernel::*;
+    pub use cotangent_ir as ir;
 }
 
 use shape::{Guard, Signature};

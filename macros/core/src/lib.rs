@@ -12,5 +12,8 @@ mod dump;
 mod fallback;
 mod hygiene;
 mod model;
+mod native;
 
 pub use model::model;
+#[doc(hidden)]
+pub use native::{kernel_item, kernel_of_text};

@@ -100,3 +100,9 @@ impl Scalar {
         }
     }
 }
+
+impl From<Scalar> for f32 {
+    fn from(scalar: Scalar) -> f32 {
+        scalar.f32()
+    }
+}

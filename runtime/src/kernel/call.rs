@@ -3,7 +3,7 @@
 use super::run::{Given, run};
 use super::{Outs, Program};
 use crate::diff::Want;
-use crate::tensor::Raw;
+use crate::tensor::{Raw, Tensor};
 
 /// A kernel with its gradient.
 pub struct Def {
@@ -84,7 +84,8 @@ pub fn vjp(def: &'static Def, args: Vec<Given>, want: Want) -> (Outs, Saved) {
 impl Saved {
     /// The cotangent of each of `count` arguments, from those of the outputs.
     #[track_caller]
-    pub fn pull<const N: usize>(self, cotangents: [Option<Raw>; N], count: usize) -> Cotangents {
+    pub fn pull<const N: usize>(self, cotangents: [Option<Tensor>; N], count: usize) -> Cotangents {
+        let cotangents = cotangents.map(|ct| ct.map(|t| t.raw));
         let mut list: Vec<Option<Raw>> = vec![None; count];
         let Some(kept) = self.0.filter(|_| cotangents.iter().any(Option::is_some)) else {
             return Cotangents(list.into_iter());
@@ -110,9 +111,9 @@ impl Kept {
     fn given<const N: usize>(&self, derived: &Derived, cotangents: &[Option<Raw>; N], staged: &[Raw]) -> Vec<Given> {
         let given = |source: &Source| match *source {
             Source::Arg(a) => self.args[a as usize].clone(),
-            Source::Out(o) => self.outs[o as usize].clone().map(Given::Tensor),
-            Source::Staged(s) => staged.get(s as usize).cloned().map(Given::Tensor),
-            Source::Cotangent(o) => Some(Given::Tensor(match &cotangents[o as usize] {
+            Source::Out(o) => self.outs[o as usize].clone().map(Given::of),
+            Source::Staged(s) => staged.get(s as usize).cloned().map(Given::of),
+            Source::Cotangent(o) => Some(Given::of(match &cotangents[o as usize] {
                 Some(ct) => ct.clone(),
                 None => zero_like(&self.zeros[o as usize]),
             })),

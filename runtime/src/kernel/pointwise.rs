@@ -65,7 +65,7 @@ impl Tensor {
         let want = Want::of(&[false, want.has(0)]);
         let (mut outs, saved) = apply_vjp(F::KERNEL, vec![self.given()], want);
         let pull = crate::diff::pull(move |ct: Option<Tensor>, (): &mut ()| {
-            let mut cts = saved.pull([ct.map(|t| t.raw)]);
+            let mut cts = saved.pull([ct]);
             (cts.next(), ())
         });
         (outs.next(), pull)
@@ -89,7 +89,7 @@ impl Tensor {
         let want = Want::of(&[false, want.has(0), want.has(1)]);
         let (mut outs, saved) = apply_vjp(F::KERNEL, vec![self.given(), value(other.operand())], want);
         let pull = crate::diff::pull(move |ct: Option<Tensor>, (): &mut ()| {
-            let mut cts: Cotangents = saved.pull([ct.map(|t| t.raw)]);
+            let mut cts: Cotangents = saved.pull([ct]);
             (cts.next(), <R::Ct as Slot>::slot(cts.next()), ())
         });
         (outs.next(), pull)
@@ -98,8 +98,8 @@ impl Tensor {
 
 fn value(value: Value<crate::tensor::Float>) -> Given {
     match value {
-        Value::Tensor(t) => Given::Tensor(t.raw),
-        Value::Number(n) => Given::Number(n),
+        Value::Tensor(t) => Given::of(t.raw),
+        Value::Number(n) => Given::number(n),
     }
 }
 
@@ -114,18 +114,12 @@ pub fn apply(def: &'static Elementwise, args: Vec<Given>) -> Outs {
 #[track_caller]
 fn tensors(def: &Elementwise, args: Vec<Given>) -> Vec<Raw> {
     let name = def.forward.name;
-    let first = args.iter().find_map(|a| match a {
-        Given::Tensor(raw) => Some(raw.device),
-        Given::Number(_) => None,
-    });
+    let first = args.iter().find_map(|a| a.tensor().map(|raw| raw.device));
     let Some(device) = first else {
         let message = "no argument is a tensor, so that its device is not known".into();
         raise(Error::Argument { op: name.into(), message })
     };
-    let tensor = |(arg, operand): (Given, &cotangent_hal::Operand)| match arg {
-        Given::Tensor(raw) => raw,
-        Given::Number(n) => Raw::full(&device, operand.dtype, &[], n),
-    };
+    let tensor = |(arg, operand): (Given, &cotangent_hal::Operand)| arg.into_tensor(&device, operand.dtype);
     args.into_iter().zip(def.forward.operands).map(tensor).collect()
 }
 
@@ -159,7 +153,8 @@ pub fn apply_vjp(def: &'static Elementwise, args: Vec<Given>, want: Want) -> (Ou
 impl Kept {
     /// The cotangent of each argument, from those of the outputs.
     #[track_caller]
-    pub fn pull<const N: usize>(self, cotangents: [Option<Raw>; N]) -> Cotangents {
+    pub fn pull<const N: usize>(self, cotangents: [Option<Tensor>; N]) -> Cotangents {
+        let cotangents = cotangents.map(|ct| ct.map(|t| t.raw));
         let Some(inner) = self.0 else { return Cotangents(vec![].into_iter()) };
         let mut list: Vec<Option<Raw>> = vec![None; inner.shapes.len()];
         let Some(some) = cotangents.iter().flatten().next() else { return Cotangents(list.into_iter()) };

@@ -2,28 +2,38 @@
 
 use super::bind::Bound;
 use super::{Launch, Operand, Program, Slot, Value};
+use crate::device::Device;
 use crate::ops::indices;
 use crate::raise::raise;
 use crate::tensor::{Dims, Raw, Strides, launch};
 use cotangent_hal::{Access, Arg, DType, Error, Scalar, View};
 use cotangent_ir::{Kind, Mode};
 
-/// An argument of a program.
+/// An argument of a program: a tensor or a number.
 #[derive(Clone)]
-#[allow(private_interfaces, reason = "emitted code passes it on without looking inside")]
-pub enum Given {
-    /// A tensor.
-    Tensor(Raw),
-    /// A number.
-    Number(Scalar),
+pub struct Given {
+    tensor: Option<Raw>,
+    number: Scalar,
 }
 
 impl Given {
-    fn tensor(&self) -> Option<&Raw> {
-        match self {
-            Given::Tensor(raw) => Some(raw),
-            Given::Number(_) => None,
-        }
+    /// A tensor.
+    pub(crate) fn of(tensor: Raw) -> Given {
+        Given { tensor: Some(tensor), number: Scalar::Int(0) }
+    }
+
+    /// A number.
+    pub(crate) fn number(number: Scalar) -> Given {
+        Given { tensor: None, number }
+    }
+
+    pub(super) fn tensor(&self) -> Option<&Raw> {
+        self.tensor.as_ref()
+    }
+
+    /// The tensor, or the number as one of its own.
+    pub(super) fn into_tensor(self, device: &Device, dtype: DType) -> Raw {
+        self.tensor.unwrap_or_else(|| Raw::full(device, dtype, &[], self.number))
     }
 }
 
@@ -115,10 +125,7 @@ fn start(program: &Program, l: &Launch, bound: &Bound<'_>, args: &[Given], outs:
     list.extend(l.scalars.iter().map(|value| {
         Arg::Scalar(match *value {
             Value::Size(dim) => Scalar::Int(bound.size(dim)),
-            Value::Arg(arg) => match &args[arg as usize] {
-                Given::Number(n) => *n,
-                Given::Tensor(_) => Scalar::Float(f64::NAN),
-            },
+            Value::Arg(arg) => args[arg as usize].number,
         })
     }));
     launch(&windows[0].raw.device, l.kernel, &shape, &list);
@@ -148,9 +155,9 @@ fn window(
     let name = &*program.ir.name;
     let (raw, dims) = match operand.slot {
         Slot::Out(at) => (&outs[at as usize], &program.ir.outs[at as usize].dims),
-        Slot::In(at) => match &args[at as usize] {
-            Given::Tensor(raw) => (raw, &program.ir.args[at as usize].dims),
-            Given::Number(_) => raise(Error::Argument { op: name.into(), message: "a number stands for a tensor".into() }),
+        Slot::In(at) => match args[at as usize].tensor() {
+            Some(raw) => (raw, &program.ir.args[at as usize].dims),
+            None => raise(Error::Argument { op: name.into(), message: "a number stands for a tensor".into() }),
         },
     };
     let raw = raw.clone();

@@ -15,25 +15,25 @@ pub trait IntoGiven {
 
 impl<K: Kind> IntoGiven for Tensor<K> {
     fn given(self) -> Given {
-        Given::Tensor(self.raw)
+        Given::of(self.raw)
     }
 }
 
 impl<N: Number> IntoGiven for N {
     fn given(self) -> Given {
-        Given::Number(self.number())
+        Given::number(self.number())
     }
 }
 
 impl IntoGiven for bool {
     fn given(self) -> Given {
-        Given::Number(Scalar::Int(i64::from(self)))
+        Given::number(Scalar::Int(i64::from(self)))
     }
 }
 
 impl IntoGiven for Key {
     fn given(self) -> Given {
-        Given::Number(self.scalar())
+        Given::number(self.scalar())
     }
 }
 
@@ -65,17 +65,17 @@ impl Cotangents {
 /// The cotangent of an output.
 pub trait OfOutput {
     /// The tensor; `None` where it is zero, or where the output has none.
-    fn raw(self) -> Option<Raw>;
+    fn tensor(self) -> Option<Tensor>;
 }
 
 impl OfOutput for Option<Tensor> {
-    fn raw(self) -> Option<Raw> {
-        self.map(|t| t.raw)
+    fn tensor(self) -> Option<Tensor> {
+        self
     }
 }
 
 impl OfOutput for () {
-    fn raw(self) -> Option<Raw> {
+    fn tensor(self) -> Option<Tensor> {
         None
     }
 }

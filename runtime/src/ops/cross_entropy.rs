@@ -6,7 +6,7 @@ use super::{fold, indices};
 use crate::diff::{Pullback, Want};
 use crate::raise::raise;
 use crate::tensor::{Int, Raw, Tensor, launch};
-use cotangent_hal::native::{lanes, math};
+use cotangent_hal::native::lanes;
 use cotangent_hal::{Arg, DType, Error, Scalar};
 
 cotangent_hal::kernel! {

@@ -4,7 +4,7 @@
 
 use crate::diff::{Pullback, Want};
 use crate::tensor::{Raw, Tensor, axis_of, launch};
-use cotangent_hal::native::{lanes, math};
+use cotangent_hal::native::lanes;
 use cotangent_hal::{Arg, Kernel};
 
 cotangent_hal::kernel! {

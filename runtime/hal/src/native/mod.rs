@@ -3,6 +3,8 @@
 pub mod lanes;
 mod level;
 pub mod math;
+pub mod row;
+pub mod scalar;
 
 pub use level::Level;
 
@@ -83,6 +85,10 @@ macro_rules! kernel {
             #[inline(always)]
             #[allow(unused_variables, reason = "a body need not use every scalar, nor the instruction set")]
             fn body<const FMA: bool>(tile: &mut $crate::native::Tile<'_>) {
+                #[allow(unused_imports, reason = "few bodies need functions")]
+                use $crate::native::math;
+                #[allow(dead_code, reason = "few bodies name their float")]
+                type Real = f32;
                 let $tile = (tile.at, tile.len);
                 let ([$($crate::native::In::$xt($x)),*], [$($crate::native::Out::$yt($y)),+]) = (tile.ins, &mut *tile.outs) else {
                     $crate::native::wrong_operands($name)

@@ -1,0 +1,176 @@
+//! A program: the kernel as data, and a tile kernel for each of its launches.
+
+use super::code::{Kernels, Numbers, scalar};
+use super::plan::{Group, groups};
+use super::rows::operand_name;
+use super::{Access, Domain, Launch, Operand, Scalar, Slot, Unsupported, data, nest, rows};
+use cotangent_ir::{Dim, Kernel, Kind, Node};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::quote;
+use std::collections::BTreeMap;
+
+/// What a program is made of beside its kernel.
+pub(crate) struct Parts<'a> {
+    /// Arguments that are numbers and not tensors.
+    pub(crate) numbers: &'a Numbers,
+    /// Dims that stand for any number of axes.
+    pub(crate) groups: &'a [Dim],
+}
+
+/// `mod name { static PROGRAM: Program = ..; }`.
+///
+/// # Errors
+/// The first construct that has no native form.
+pub(crate) fn program(k: &Kernel, name: &str, parts: &Parts<'_>) -> Result<TokenStream, Unsupported> {
+    let kernels = Kernels::new(k);
+    let (mut tiles, mut launches) = (vec![], vec![]);
+    for (at, group) in groups(&kernels).iter().enumerate() {
+        let launch = match group {
+            Group::Tiles(group) => rows::launch(&kernels, group, parts.numbers),
+            Group::Nest { out } => nest::launch(&kernels, *out, parts.numbers)?,
+        };
+        let tile = Ident::new(&format!("TILE{at}"), Span::call_site());
+        tiles.push(tile_kernel(&tile, &k.name, &launch));
+        launches.push(described(&tile, &launch));
+    }
+    let (data, module) = (data(k), Ident::new(name, Span::call_site()));
+    let groups = parts.groups.iter().map(|dim| Literal::u32_unsuffixed(dim.0));
+    let positions = positions(&kernels);
+    Ok(quote! {
+        mod #module {
+            use ::cotangent::__private::kernel::ir;
+            #[allow(unused_imports)]
+            use ::cotangent::__private::kernel::{Launch, Operand, Positions, Program, Slot, Value};
+            #[allow(unused_imports)]
+            use ::cotangent::__private::native::{math, row, scalar};
+            #(#tiles)*
+            static KERNEL: ir::Kernel = #data;
+            pub(super) static PROGRAM: Program =
+                Program { ir: &KERNEL, groups: &[#(#groups),*], positions: &[#(#positions),*], launches: &[#(#launches),*] };
+        }
+    })
+}
+
+/// The tile kernel of a kernel of scalars: a `static` of that name, with one input an argument.
+pub(crate) fn pointwise(k: &Kernel, name: &str) -> TokenStream {
+    let kernels = Kernels::new(k);
+    let launch = rows::scalars(&kernels, &super::plan::scalars(&kernels));
+    let tile = Ident::new(name, Span::call_site());
+    tile_kernel(&tile, &k.name, &launch)
+}
+
+fn tile_kernel(tile: &Ident, name: &str, launch: &Launch) -> TokenStream {
+    let domain = match launch.domain {
+        Domain::Pointwise => quote!(Pointwise),
+        Domain::Rows => quote!(Rows),
+    };
+    let operand = |(at, operand): (usize, &Operand)| {
+        let name = operand_name(at);
+        let access = match operand.access {
+            Access::Each => quote!(Each),
+            Access::PerRow => quote!(PerRow),
+            Access::PerColumn => quote!(PerColumn),
+            Access::Whole => quote!(Whole),
+        };
+        let dtype = match operand.kind {
+            Kind::Float => quote!(F32),
+            Kind::Int => quote!(I64),
+            Kind::Bool => quote!(Bool),
+        };
+        (matches!(operand.slot, Slot::In(_)), quote!(#name: #access #dtype))
+    };
+    let all: Vec<(bool, TokenStream)> = launch.operands.iter().enumerate().map(operand).collect();
+    let ins = all.iter().filter(|(input, _)| *input).map(|(_, code)| code);
+    let outs = all.iter().filter(|(input, _)| !input).map(|(_, code)| code);
+    let names = launch.scalars.iter().map(|(of, _)| scalar(*of));
+    let given = (!launch.scalars.is_empty()).then(|| quote!(; #(#names),*));
+    let read = launch.scalars.iter().map(|(of, kind)| {
+        let name = scalar(*of);
+        match kind {
+            Kind::Float => quote!(let #name = Real::from(#name);),
+            Kind::Int => quote!(let #name = #name.i64();),
+            Kind::Bool => quote!(let #name = #name.i64() != 0;),
+        }
+    });
+    let body = &launch.body;
+    quote! {
+        ::cotangent::__private::kernel! {
+            static #tile = #domain #name (#(#ins),* #given) -> (#(#outs),*) |tile| {
+                #[allow(unused_variables)]
+                let n = tile.1;
+                #(#read)*
+                #body
+            }
+        }
+    }
+}
+
+fn described(tile: &Ident, launch: &Launch) -> TokenStream {
+    let axes = launch.axes.iter().map(|axis| {
+        let at = Literal::u32_unsuffixed(axis.0);
+        quote!(ir::Axis(#at))
+    });
+    let operands = launch.operands.iter().map(|operand| {
+        let slot = match operand.slot {
+            Slot::In(at) => {
+                let at = Literal::u32_unsuffixed(at);
+                quote!(Slot::In(#at))
+            }
+            Slot::Out(at) => {
+                let at = Literal::u32_unsuffixed(at);
+                quote!(Slot::Out(#at))
+            }
+        };
+        let view = match &operand.view {
+            None => quote!(None),
+            Some(view) => {
+                let axes = view.iter().map(|axis| match axis {
+                    None => quote!(None),
+                    Some(axis) => {
+                        let axis = Literal::u8_unsuffixed(*axis);
+                        quote!(Some(#axis))
+                    }
+                });
+                quote!(Some(&[#(#axes),*]))
+            }
+        };
+        quote!(Operand { slot: #slot, view: #view })
+    });
+    let scalars = launch.scalars.iter().map(|(of, _)| match of {
+        Scalar::Arg(at) => {
+            let at = Literal::u32_unsuffixed(*at);
+            quote!(Value::Arg(#at))
+        }
+        Scalar::Size(dim) => {
+            let dim = Literal::u32_unsuffixed(*dim);
+            quote!(Value::Size(#dim))
+        }
+    });
+    quote!(Launch { kernel: &#tile, axes: &[#(#axes),*], operands: &[#(#operands),*], scalars: &[#(#scalars),*] })
+}
+
+/// The integer arguments whose elements are places in another argument or in an output.
+fn positions(k: &Kernels<'_>) -> Vec<TokenStream> {
+    let mut found: BTreeMap<(u32, u32), String> = BTreeMap::new();
+    let mut note = |at: &[cotangent_ir::Id], dims: &[cotangent_ir::Id], of: &str| {
+        for (q, (at, dim)) in at.iter().zip(dims).enumerate() {
+            if let Node::Load { arg, .. } = k.node(*at) {
+                found.entry((arg.0, dim.0)).or_insert_with(|| format!("axis {q} of `{of}`"));
+            }
+        }
+    };
+    for node in k.k.nodes.iter() {
+        if let Node::Load { arg, at, guard: false } = *node {
+            let def = &k.k.args[arg.at()];
+            note(&k.links(at), &def.dims, &def.name);
+        }
+    }
+    for out in k.k.outs.iter() {
+        out.stores.iter().for_each(|store| note(&store.at, &out.dims, &out.name));
+    }
+    let entry = |((arg, extent), of): ((u32, u32), String)| {
+        let (arg, extent) = (Literal::u32_unsuffixed(arg), Literal::u32_unsuffixed(extent));
+        quote!(Positions { arg: #arg, extent: ir::Id(#extent), of: #of })
+    };
+    found.into_iter().map(entry).collect()
+}

@@ -1,0 +1,312 @@
+//! A kernel's function, its companion, and the programs behind them.
+
+use super::code::Numbers;
+use super::emit::{Parts, pointwise, program};
+use super::Unsupported;
+use crate::hygiene;
+use cotangent_ir::{Arg, Derivative, Dim, Kernel, Kind, Save, Source, Stage, VjpError, vjp};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, quote};
+
+/// A kernel as the emitter needs it.
+pub(crate) struct Item<'a> {
+    /// The user's attributes without ours.
+    pub(crate) attrs: TokenStream,
+    /// The `#[cfg]`s among them.
+    pub(crate) cfgs: TokenStream,
+    pub(crate) vis: &'a syn::Visibility,
+    pub(crate) name: &'a Ident,
+    /// One an argument of the kernel.
+    pub(crate) params: Vec<Param>,
+    /// One an output of the kernel.
+    pub(crate) outs: Vec<Out>,
+    /// Whether the function returns a tuple.
+    pub(crate) tuple: bool,
+    pub(crate) kernel: &'a Kernel,
+    /// Dims that stand for any number of axes.
+    pub(crate) groups: Vec<Dim>,
+    /// The check of the arguments' shapes on entry.
+    pub(crate) entry: TokenStream,
+}
+
+/// A parameter.
+pub(crate) struct Param {
+    pub(crate) name: Ident,
+    /// The type with `Tensor![..]` replaced.
+    pub(crate) ty: TokenStream,
+    pub(crate) kind: Kind,
+    /// Whether it is a number and not a tensor.
+    pub(crate) number: bool,
+}
+
+/// An output.
+pub(crate) struct Out {
+    pub(crate) ty: TokenStream,
+}
+
+/// Why a kernel cannot be emitted.
+pub(crate) enum Problem {
+    NoDerivative(VjpError),
+    NotNative(Unsupported),
+}
+
+impl From<Unsupported> for Problem {
+    fn from(problem: Unsupported) -> Problem {
+        Problem::NotNative(problem)
+    }
+}
+
+/// The code of a kernel over tensors.
+///
+/// # Errors
+/// Everything in it that has no derivative, or no native form.
+pub(crate) fn tensors(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
+    let numbers: Numbers =
+        (0..).zip(&item.params).filter(|(_, p)| p.number).map(|(at, p)| (at, p.kind)).collect();
+    let wrt: Vec<Arg> = differentiable(item).collect();
+    let parts = Parts { numbers: &numbers, groups: &item.groups };
+    let forward = program(item.kernel, "forward", &parts).map_err(one)?;
+    let (programs, gradient) = match wrt.is_empty() {
+        true => (quote!(), quote!(None)),
+        false => {
+            let derivative = vjp(item.kernel, &wrt, Save::Useful).map_err(derivatives)?;
+            gradient(item, &wrt, &derivative, &parts).map_err(one)?
+        }
+    };
+    let Item { attrs, cfgs, vis, name, .. } = item;
+    let module = module(name);
+    let (params, args, ty, outs) = (params(item), args(item), result_type(item), outs(item));
+    let (ins, ct_types) = (cotangent_types(item), ct_types(item));
+    let (cts, count) = (ct_parts(item), Literal::usize_unsuffixed(item.params.len()));
+    let entry = &item.entry;
+    let nexts = item.params.iter().map(|_| quote!(cts.next()));
+    let want = hygiene::local("want", 0);
+    Ok(quote! {
+        #attrs
+        #[track_caller]
+        #[allow(non_snake_case)]
+        #vis fn #name(#(#params),*) -> #ty {
+            #entry
+            let mut outs = ::cotangent::__private::kernel::call(&#module::DEF, &[#(#args),*]);
+            #outs
+        }
+        #cfgs
+        #[doc(hidden)]
+        #[allow(non_camel_case_types)]
+        #vis enum #name {}
+        #cfgs
+        #[allow(non_snake_case, unused, clippy::all)]
+        impl #name {
+            #[doc(hidden)]
+            #[track_caller]
+            pub fn vjp(#(#params,)* #want: ::cotangent::__private::Want)
+                -> (#ty, impl ::cotangent::__private::Pullback<(), Ct = #ct_types, In = (#(#ins,)*)> + use<>)
+            {
+                #entry
+                let (mut outs, saved) =
+                    ::cotangent::__private::kernel::vjp(&#module::DEF, ::std::vec![#(#args),*], #want);
+                let pull = ::cotangent::__private::pull(move |ct: #ct_types, (): &mut ()| {
+                    let mut cts = saved.pull([#(#cts),*], #count);
+                    (#(#nexts,)*)
+                });
+                (#outs, pull)
+            }
+        }
+        #cfgs
+        #[doc(hidden)]
+        #[allow(non_snake_case, unused, clippy::all)]
+        mod #module {
+            #forward
+            #programs
+            pub(super) static DEF: ::cotangent::__private::kernel::Def =
+                ::cotangent::__private::kernel::Def { forward: &forward::PROGRAM, gradient: #gradient };
+        }
+    })
+}
+
+/// The code of a kernel over scalars.
+///
+/// # Errors
+/// Everything in it that has no derivative.
+pub(crate) fn scalars(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
+    let wrt: Vec<Arg> = differentiable(item).collect();
+    let forward = pointwise(item.kernel, "FORWARD");
+    let floats_out = item.kernel.outs.iter().any(|o| o.kind == Kind::Float);
+    let (backward, chain) = match wrt.is_empty() || !floats_out {
+        true => (quote!(), quote!(None)),
+        false => {
+            let derivative = vjp(item.kernel, &wrt, Save::Useful).map_err(derivatives)?;
+            let backward = pointwise(&derivative.backward.kernel, "BACKWARD");
+            let sources = derivative.backward.sources.iter().map(source);
+            let wrt = wrt.iter().map(|a| Literal::u32_unsuffixed(a.0));
+            let chain = quote! {
+                Some(&::cotangent::__private::kernel::Backward {
+                    kernel: &BACKWARD,
+                    sources: &[#(#sources),*],
+                    wrt: &[#(#wrt),*],
+                })
+            };
+            (backward, chain)
+        }
+    };
+    let Item { attrs, cfgs, vis, name, .. } = item;
+    let module = module(name);
+    let float = |at: usize| item.params.get(at).is_some_and(|p| p.kind == Kind::Float);
+    let single = item.kernel.outs.len() == 1 && floats_out;
+    let marker = match item.params.len() {
+        1 if single && float(0) => quote!(#cfgs impl ::cotangent::__private::kernel::Map for #name {}),
+        2 if single && float(0) && float(1) => quote!(#cfgs impl ::cotangent::__private::kernel::ZipMap for #name {}),
+        _ => quote!(),
+    };
+    let data = super::data(item.kernel);
+    Ok(quote! {
+        #attrs
+        #[allow(non_camel_case_types)]
+        #[derive(Clone, Copy, Debug)]
+        #vis struct #name;
+        #cfgs
+        impl ::cotangent::__private::kernel::Pointwise for #name {
+            const KERNEL: &'static ::cotangent::__private::kernel::Elementwise = &#module::DEF;
+        }
+        #marker
+        #cfgs
+        #[doc(hidden)]
+        #[allow(non_snake_case, unused, clippy::all)]
+        mod #module {
+            use ::cotangent::__private::kernel::ir;
+            use ::cotangent::__private::native::{math, row, scalar};
+            #forward
+            #backward
+            pub(super) static KERNEL: ir::Kernel = #data;
+            pub(super) static DEF: ::cotangent::__private::kernel::Elementwise =
+                ::cotangent::__private::kernel::Elementwise { forward: &FORWARD, backward: #chain };
+        }
+    })
+}
+
+fn one(problem: Unsupported) -> Vec<Problem> {
+    vec![problem.into()]
+}
+
+fn derivatives(errors: Vec<VjpError>) -> Vec<Problem> {
+    errors.into_iter().map(Problem::NoDerivative).collect()
+}
+
+/// The arguments that have a cotangent, where an output has one.
+fn differentiable<'a>(item: &'a Item<'_>) -> impl Iterator<Item = Arg> + 'a {
+    let float = item.kernel.outs.iter().any(|o| o.kind == Kind::Float);
+    (0..).zip(&item.params).filter(move |(_, p)| float && p.kind == Kind::Float && !p.number).map(|(at, _)| Arg(at))
+}
+
+/// The programs of a gradient, and the expression that describes it.
+fn gradient(
+    item: &Item<'_>,
+    wrt: &[Arg],
+    derivative: &Derivative,
+    parts: &Parts<'_>,
+) -> Result<(TokenStream, TokenStream), Unsupported> {
+    let Derivative { forward, stage, backward } = derivative;
+    let (saving, saved) = match forward.outs.len() == item.kernel.outs.len() {
+        true => (quote!(), quote!(forward)),
+        false => (program(forward, "saving", parts)?, quote!(saving)),
+    };
+    let derived = |of: &Stage, name: &str| -> Result<(TokenStream, TokenStream), Unsupported> {
+        // The numbers of the derived kernel are those of the arguments that it takes.
+        let numbers = (0..)
+            .zip(&of.sources)
+            .filter_map(|(at, source)| match source {
+                Source::Arg(arg) => parts.numbers.get(&arg.0).map(|kind| (at, *kind)),
+                Source::Out(_) | Source::Cotangent(_) | Source::Staged(_) => None,
+            })
+            .collect();
+        let groups = renamed(item.kernel, &of.kernel, parts.groups);
+        let code = program(&of.kernel, name, &Parts { numbers: &numbers, groups: &groups })?;
+        let (module, sources) = (Ident::new(name, Span::call_site()), of.sources.iter().map(source));
+        let described = quote! {
+            &::cotangent::__private::kernel::Derived { program: &#module::PROGRAM, sources: &[#(#sources),*] }
+        };
+        Ok((code, described))
+    };
+    let (stage_code, stage) = match stage {
+        None => (quote!(), quote!(None)),
+        Some(stage) => {
+            let (code, described) = derived(stage, "stage")?;
+            (code, quote!(Some(#described)))
+        }
+    };
+    let (backward_code, backward) = derived(backward, "backward")?;
+    let wrt = wrt.iter().map(|a| Literal::u32_unsuffixed(a.0));
+    let gradient = quote! {
+        Some(&::cotangent::__private::kernel::Gradient {
+            saving: &#saved::PROGRAM,
+            stage: #stage,
+            backward: #backward,
+            wrt: &[#(#wrt),*],
+        })
+    };
+    Ok((quote!(#saving #stage_code #backward_code), gradient))
+}
+
+/// The dims of a derived kernel that bear the names of `groups`.
+fn renamed(kernel: &Kernel, derived: &Kernel, groups: &[Dim]) -> Vec<Dim> {
+    let name = |dim: &Dim| kernel.dims.get(dim.at());
+    let place = |dim: &Dim| derived.dims.iter().position(|d| Some(d) == name(dim)).map(|at| Dim(at as u32));
+    groups.iter().filter_map(place).collect()
+}
+
+fn source(source: &Source) -> TokenStream {
+    let (variant, at) = match *source {
+        Source::Arg(arg) => ("Arg", arg.0),
+        Source::Out(at) => ("Out", at),
+        Source::Cotangent(at) => ("Cotangent", at),
+        Source::Staged(at) => ("Staged", at),
+    };
+    let (variant, at) = (Ident::new(variant, Span::call_site()), Literal::u32_unsuffixed(at));
+    quote!(::cotangent::__private::kernel::Source::#variant(#at))
+}
+
+fn module(name: &Ident) -> Ident {
+    Ident::new(&format!("__kernel_{name}"), Span::call_site())
+}
+
+fn params(item: &Item<'_>) -> Vec<TokenStream> {
+    let param = |Param { name, ty, .. }: &Param| quote!(#name: #ty);
+    item.params.iter().map(param).collect()
+}
+
+fn args(item: &Item<'_>) -> Vec<TokenStream> {
+    let arg = |Param { name, .. }: &Param| quote!(::cotangent::__private::kernel::IntoGiven::given(#name));
+    item.params.iter().map(arg).collect()
+}
+
+fn result_type(item: &Item<'_>) -> TokenStream {
+    let types = item.outs.iter().map(|out| &out.ty);
+    if item.tuple { quote!((#(#types,)*)) } else { quote!(#(#types)*) }
+}
+
+fn outs(item: &Item<'_>) -> TokenStream {
+    let nexts = item.outs.iter().map(|_| quote!(outs.next()));
+    if item.tuple { quote!((#(#nexts,)*)) } else { quote!(#(#nexts)*) }
+}
+
+fn ct_types(item: &Item<'_>) -> TokenStream {
+    let types = item.outs.iter().map(|out| diff(&out.ty));
+    if item.tuple { quote!((#(#types,)*)) } else { quote!(#(#types)*) }
+}
+
+fn ct_parts(item: &Item<'_>) -> Vec<TokenStream> {
+    let part = |at: usize| {
+        let at = Literal::usize_unsuffixed(at);
+        let of = if item.tuple { quote!(ct.#at) } else { quote!(ct) };
+        quote!(::cotangent::__private::kernel::OfOutput::tensor(#of))
+    };
+    (0..item.outs.len()).map(part).collect()
+}
+
+fn cotangent_types(item: &Item<'_>) -> Vec<TokenStream> {
+    item.params.iter().map(|p| diff(&p.ty)).collect()
+}
+
+fn diff(ty: &impl ToTokens) -> TokenStream {
+    quote!(<#ty as ::cotangent::__private::Diff>::Ct)
+}

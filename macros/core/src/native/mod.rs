@@ -1,0 +1,82 @@
+//! Native code for kernels: from the kernel language to launches of tile kernels.
+//!
+//! A kernel becomes one launch or several. What maps onto a run of elements, or onto rows, becomes loops over slices
+//! that rustc vectorises (`rows`); everything else becomes nested loops over whole tensors (`nest`).
+
+mod code;
+mod data;
+mod emit;
+mod item;
+mod nest;
+mod plan;
+mod rows;
+mod text;
+
+pub(crate) use data::kernel as data;
+pub use text::{kernel_item, kernel_of_text};
+
+pub(crate) use item::{Item, Out, Param, Problem, scalars, tensors};
+
+use cotangent_ir::{Axis, Fold, Id, Kind};
+use proc_macro2::TokenStream;
+
+/// A construct that has no native form yet, and the node that has it.
+#[derive(Clone, Debug)]
+pub(crate) struct Unsupported {
+    pub(crate) node: Id,
+    pub(crate) what: &'static str,
+}
+
+/// How the index space of a launch is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Domain {
+    Pointwise,
+    Rows,
+}
+
+/// The part of a tensor that a tile sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Access {
+    Each,
+    PerRow,
+    PerColumn,
+    Whole,
+}
+
+/// A tensor of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Slot {
+    In(u32),
+    Out(u32),
+}
+
+/// A tensor of a launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Operand {
+    slot: Slot,
+    access: Access,
+    kind: Kind,
+    /// For each axis that a tile sees, the tensor's own, or `None` where it repeats; no list where it is seen whole.
+    view: Option<Vec<Option<u8>>>,
+}
+
+/// A number of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Scalar {
+    Arg(u32),
+    Size(u32),
+}
+
+/// A launch with the body of its tile kernel.
+struct Launch {
+    domain: Domain,
+    axes: Vec<Axis>,
+    operands: Vec<Operand>,
+    scalars: Vec<(Scalar, Kind)>,
+    body: TokenStream,
+}
+
+/// Whether a reduction is computed in lanes; what depends on positions goes element by element.
+fn in_lanes(fold: Fold, kind: Kind) -> bool {
+    kind == Kind::Float && matches!(fold, Fold::Sum | Fold::Prod | Fold::Max | Fold::Min)
+}
