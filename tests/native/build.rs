@@ -3,17 +3,20 @@
 use std::fmt::Write;
 use std::path::Path;
 
-#[path = "src/kernels.rs"]
-mod kernels;
+#[path = "../../runtime/ir/tests/common/mod.rs"]
+mod common;
 
 fn main() {
-    println!("cargo:rerun-if-changed=src/kernels.rs");
-    let mut code = String::new();
-    for text in kernels::NAMED {
-        let kernel = cotangent_ir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    println!("cargo:rerun-if-changed=../../runtime/ir/tests/common/mod.rs");
+    let (mut code, mut list) = (String::new(), String::new());
+    for (name, text) in common::NAMED {
+        let kernel = common::kernel(text);
         let item = cotangent_macros_core::kernel_item(&kernel).unwrap_or_else(|e| panic!("{e}\n{text}"));
         writeln!(code, "{item}").expect("a string takes text");
+        writeln!(list, "({name:?}, &__kernel_{name}::DEF),").expect("a string takes text");
     }
+    let ty = "&[(&str, &::cotangent::__private::kernel::Def)]";
+    writeln!(code, "pub static ALL: {ty} = &[{list}];").expect("a string takes text");
     let out = std::env::var_os("OUT_DIR").expect("cargo sets it");
     std::fs::write(Path::new(&out).join("kernels.rs"), code).expect("the folder is ours");
 }

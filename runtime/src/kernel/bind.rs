@@ -6,21 +6,31 @@ use crate::tensor::Dims;
 use cotangent_hal::Error;
 use cotangent_ir::{Binary, Id, Kernel, Kind, Node};
 
-/// The extents of one call.
-pub(super) struct Bound<'a> {
-    program: &'a Program,
+/// The dims of one call. A kernel and those derived of it have the same.
+#[derive(Clone, Default)]
+pub(super) struct Sizes {
     /// The value of each dim; of a group, the product of its axes.
-    sizes: Vec<Option<i64>>,
+    dims: Vec<Option<i64>>,
     /// The axes of each group, in the order of `Program::groups`.
     groups: Vec<Option<Dims>>,
 }
 
+/// The extents of one call.
+pub(super) struct Bound<'a> {
+    program: &'a Program,
+    pub(super) sizes: Sizes,
+}
+
 impl<'a> Bound<'a> {
-    /// Binds every name that is a whole axis of an argument; raises where two arguments or axes disagree.
+    /// Binds every name that is a whole axis of an argument and not among `known`; raises where two arguments or axes
+    /// disagree.
     #[track_caller]
-    pub(super) fn new(program: &'a Program, shapes: &[Option<&[usize]>]) -> Bound<'a> {
+    pub(super) fn new(program: &'a Program, shapes: &[Option<&[usize]>], known: &Sizes) -> Bound<'a> {
         let ir = program.ir;
-        let mut bound = Bound { program, sizes: vec![None; ir.dims.len()], groups: vec![None; program.groups.len()] };
+        let mut sizes = known.clone();
+        sizes.dims.resize(ir.dims.len(), None);
+        sizes.groups.resize(program.groups.len(), None);
+        let mut bound = Bound { program, sizes };
         for (arg, shape) in ir.args.iter().zip(shapes) {
             if let Some(shape) = shape {
                 bound.learn(&arg.name, &arg.dims, shape);
@@ -55,10 +65,10 @@ impl<'a> Bound<'a> {
             rest = after;
             let Node::Size(size) = ir.nodes[dim.at()] else { continue };
             if let Some(group) = self.group(*dim) {
-                self.groups[group].get_or_insert_with(|| Dims::of(&ir.name, axes));
+                self.sizes.groups[group].get_or_insert_with(|| Dims::of(&ir.name, axes));
             }
             let extent = axes.iter().product::<usize>() as i64;
-            self.sizes[size.at()].get_or_insert(extent);
+            self.sizes.dims[size.at()].get_or_insert(extent);
         }
     }
 
@@ -72,7 +82,7 @@ impl<'a> Bound<'a> {
 
     /// The value of a dim; -1 where nothing binds it, which a kernel that the macro accepted does not have.
     pub(super) fn size(&self, dim: u32) -> i64 {
-        self.sizes.get(dim as usize).copied().flatten().unwrap_or(-1)
+        self.sizes.dims.get(dim as usize).copied().flatten().unwrap_or(-1)
     }
 
     /// The value of an extent.
@@ -107,7 +117,7 @@ impl<'a> Bound<'a> {
 
     /// The axes that an extent stands for: those of a group, or one.
     pub(super) fn axes(&self, extent: Id) -> Dims {
-        match self.group(extent).and_then(|g| self.groups[g]) {
+        match self.group(extent).and_then(|g| self.sizes.groups[g]) {
             Some(axes) => axes,
             None => Dims::of(&self.program.ir.name, &[self.extent(extent)]),
         }

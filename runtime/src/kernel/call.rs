@@ -1,5 +1,6 @@
 //! A kernel's function and its companion, below the types that the macro emits.
 
+use super::bind::Sizes;
 use super::run::{Given, run};
 use super::{Outs, Program};
 use crate::diff::Want;
@@ -49,7 +50,7 @@ pub enum Source {
 /// The outputs of a kernel.
 #[track_caller]
 pub fn call(def: &'static Def, args: &[Given]) -> Outs {
-    Outs(run(def.forward, args).into_iter())
+    Outs(run(def.forward, args, &Sizes::default()).0.into_iter())
 }
 
 /// What the pullback of a call keeps; nothing where no cotangent is wanted.
@@ -62,6 +63,7 @@ struct Kept {
     outs: Vec<Option<Raw>>,
     /// The outputs of the kernel itself, for the shapes of cotangents that are zero.
     zeros: Vec<Raw>,
+    sizes: Sizes,
 }
 
 /// The outputs of a kernel, and what its pullback needs; bit `i + 1` of `want` stands for argument `i`.
@@ -73,12 +75,12 @@ pub fn vjp(def: &'static Def, args: Vec<Given>, want: Want) -> (Outs, Saved) {
     let uses = |source| derived.iter().flatten().any(|d| d.sources.contains(&source));
     let count = args.len();
     let kept = (0..count as u32).map(|a| uses(Source::Arg(a)).then(|| args[a as usize].clone())).collect();
-    let mut outs = run(gradient.saving, &args);
+    let (mut outs, sizes) = run(gradient.saving, &args, &Sizes::default());
     let saved = (0..outs.len() as u32).map(|o| uses(Source::Out(o)).then(|| outs[o as usize].clone())).collect();
     outs.truncate(def.forward.ir.outs.len());
     // A single output has a cotangent whenever its pullback runs.
     let zeros = if outs.len() > 1 { outs.clone() } else { vec![] };
-    (Outs(outs.into_iter()), Saved(Some(Kept { gradient, want, args: kept, outs: saved, zeros })))
+    (Outs(outs.into_iter()), Saved(Some(Kept { gradient, want, args: kept, outs: saved, zeros, sizes })))
 }
 
 impl Saved {
@@ -92,12 +94,12 @@ impl Saved {
         };
         let mut staged = vec![];
         if let Some(stage) = kept.gradient.stage {
-            staged = run(stage.program, &kept.given(stage, &cotangents, &[]));
+            staged = run(stage.program, &kept.given(stage, &cotangents, &[]), &kept.sizes).0;
         }
         let args = kept.given(kept.gradient.backward, &cotangents, &staged);
-        let Kept { gradient, want, .. } = kept;
+        let Kept { gradient, want, sizes, .. } = kept;
         drop(cotangents);
-        let results = run(gradient.backward.program, &args);
+        let (results, _) = run(gradient.backward.program, &args, &sizes);
         for (&arg, result) in gradient.wrt.iter().zip(results) {
             if want.has(arg as usize + 1) {
                 list[arg as usize] = Some(result);

@@ -1,6 +1,6 @@
 //! Runs a program.
 
-use super::bind::Bound;
+use super::bind::{Bound, Sizes};
 use super::{Launch, Operand, Program, Slot, Value};
 use crate::device::Device;
 use crate::ops::indices;
@@ -37,11 +37,11 @@ impl Given {
     }
 }
 
-/// The outputs of `program` for these arguments, one an argument of its kernel.
+/// The outputs of `program` for these arguments, and the dims of the call, of which some may be known beforehand.
 ///
 /// An argument that nothing else holds may lend its memory to an output.
 #[track_caller]
-pub(crate) fn run(program: &'static Program, args: &[Given]) -> Vec<Raw> {
+pub(super) fn run(program: &'static Program, args: &[Given], known: &Sizes) -> (Vec<Raw>, Sizes) {
     let ir = program.ir;
     let Some(first) = args.iter().find_map(Given::tensor) else {
         let message = "no argument is a tensor, so that its device is not known".into();
@@ -49,7 +49,7 @@ pub(crate) fn run(program: &'static Program, args: &[Given]) -> Vec<Raw> {
     };
     args.iter().filter_map(Given::tensor).for_each(|t| first.same_device(&ir.name, t));
     let shapes: Vec<Option<&[usize]>> = args.iter().map(|a| a.tensor().map(|t| &*t.shape)).collect();
-    let bound = Bound::new(program, &shapes);
+    let bound = Bound::new(program, &shapes, known);
     for positions in program.positions {
         if let Some(ids) = args.get(positions.arg as usize).and_then(Given::tensor) {
             let what = &ir.args[positions.arg as usize].name;
@@ -75,7 +75,7 @@ pub(crate) fn run(program: &'static Program, args: &[Given]) -> Vec<Raw> {
     for l in program.launches {
         start(program, l, &bound, args, &outs);
     }
-    outs
+    (outs, bound.sizes)
 }
 
 /// The arguments whose memory an output may take: those that its only launch sees element by element, as it does the

@@ -197,8 +197,8 @@ impl Kernels<'_> {
                     quote!(i64::wrapping_pow(#factor, #n))
                 }
                 (_, 2..=4) => {
-                    let list = std::iter::repeat_n(&factor, times as usize);
-                    quote!((#(#list)**))
+                    let rest = std::iter::repeat_n(&factor, times as usize - 1);
+                    quote!((#factor #(* #rest)*))
                 }
                 (_, n) => {
                     let n = Literal::i32_suffixed(i32::try_from(n).unwrap_or(i32::MAX));
