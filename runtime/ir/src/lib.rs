@@ -4,8 +4,10 @@
 
 mod affine;
 pub mod build;
+mod cost;
 pub mod eval;
 mod facts;
+pub mod functions;
 mod invert;
 mod jvp;
 pub mod kernel;
@@ -22,7 +24,9 @@ pub mod verify;
 mod vjp;
 
 pub use build::Builder;
+pub use cost::{Cost, cost};
 pub use eval::{Data, EvalError, Value, eval, eval_sized, extents};
+pub use functions::{FUNCTIONS, Function, function};
 pub use jvp::jvp;
 pub use kernel::{
     Arg, ArgDef, Axis, AxisDef, Binary, Dim, Fold, Id, Kernel, Kind, Link, List, Mode, Name, Node, Num, OutDef, Run,

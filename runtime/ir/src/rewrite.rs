@@ -17,7 +17,7 @@ impl Remake for Builder {
         self
     }
 
-    /// Float operations stay as they stand; integers, which are exact, are brought to their normal form.
+    /// Float operations give the same bits as before; integers, which are exact, are brought to their normal form.
     fn remake(&mut self, node: Node) -> Id {
         match node {
             Node::Sum { kind: Kind::Int, c, terms } => {
@@ -27,6 +27,18 @@ impl Remake for Builder {
             Node::Prod { kind: Kind::Int, factors } => {
                 let factors: Vec<(i64, Id)> = self.links(factors).iter().map(|l| (l.k.as_int(), l.id)).collect();
                 self.product(Kind::Int, &factors)
+            }
+            Node::Sum { kind: Kind::Float, c, terms } => {
+                let terms: Vec<(f64, Id)> = self.links(terms).iter().map(|l| (l.k.as_float(), l.id)).collect();
+                self.linear(c.as_float(), &terms)
+            }
+            Node::Prod { kind: Kind::Float, factors } => {
+                let factors = self.links(factors).iter().map(|l| (l.k.as_int(), l.id));
+                match factors.collect::<Vec<_>>()[..] {
+                    [(1, a), (1, b)] => self.mul(a, b),
+                    [(1, a), (-1, b)] => self.div(a, b),
+                    [..] => self.intern(node),
+                }
             }
             Node::Unary(op, a) => self.unary(op, a),
             Node::Binary(op, a, b) => self.binary(op, a, b),

@@ -53,8 +53,10 @@ impl Simplifier {
         };
         factors.iter().rev().for_each(|&f| push(&mut k, &mut todo, f));
         let cancels = |inner: &[Factor], power: i64, others: &[&[Factor]]| {
-            let against =
-                |f: &Factor| others.iter().flat_map(|o| o.iter()).any(|o| o.0 == f.0 && (o.1 > 0) != (f.1 * power > 0));
+            let against = |f: &Factor| {
+                let core = self.b.scaled(f.0).map_or(f.0, |s| s.1);
+                others.iter().flat_map(|o| o.iter()).any(|o| o.0 == core && (o.1 > 0) != (f.1 * power > 0))
+            };
             inner.iter().any(against)
         };
         while let Some((id, power)) = todo.pop() {

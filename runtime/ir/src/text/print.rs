@@ -19,7 +19,7 @@ pub fn show(kernel: &Kernel) -> String {
     for out in kernel.outs.iter() {
         for store in out.stores.iter() {
             let sign = if out.mode == Mode::Add { "+=" } else { "=" };
-            let line = format!("{} {sign} {}\n", p.places(&out.name, &store.at), p.texts[store.node.at()].text);
+            let line = format!("{} {sign} {}\n", p.places(&out.name, &store.at), p.text(store.node));
             p.lets(&store.at, &mut text);
             p.lets(&[store.node], &mut text);
             text += &line;

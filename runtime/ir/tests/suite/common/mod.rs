@@ -1,6 +1,8 @@
 //! Kernels and values that the tests share.
 #![allow(dead_code, reason = "each test crate uses a part")]
 
+pub(crate) mod random;
+
 use cotangent_ir::{
     Arg, Data, Derivative, Kernel, Kind, Save, Source, Stage, Value, eval, eval_sized, extents, parse, show, verify,
     vjp,

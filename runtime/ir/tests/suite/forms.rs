@@ -1,8 +1,6 @@
 //! Derived kernels are as small as hand-written ones.
 
-mod common;
-
-use common::{NAMED, derive, floats, kernel};
+use crate::common::{NAMED, derive, floats, kernel};
 use cotangent_ir::{Save, show};
 
 #[test]
