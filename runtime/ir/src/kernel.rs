@@ -104,7 +104,8 @@ pub struct Run {
 /// One operand in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Link {
-    /// The coefficient in a `Sum` (of the sum's kind), the power in a `Prod` (an integer other than 0), 0 elsewhere.
+    /// The coefficient in a `Sum` (of the sum's kind), the power in a `Prod` (an integer other than 0, at
+    /// most [`crate::verify::POWER`] in size), 0 elsewhere.
     pub k: Num,
     /// The operand.
     pub id: Id,

@@ -7,6 +7,9 @@ use crate::rewrite::subst;
 /// How deep speculation may nest. The longest cancellation known, that of layer norm, needs three.
 const SPECULATIONS: u32 = 5;
 
+/// How many sums a speculation may try in all.
+const BUDGET: usize = 256;
+
 impl Simplifier {
     /// The sum of `body` over `axes`, simplified.
     pub(crate) fn fold_sum(&mut self, axes: &[Axis], body: Id) -> Id {
@@ -60,7 +63,11 @@ impl Simplifier {
         if self.speculations >= SPECULATIONS {
             return None;
         }
+        if self.speculations == 0 {
+            self.budget = BUDGET;
+        }
         let parts = self.distribute(body)?;
+        self.budget = self.budget.checked_sub(parts.len())?;
         self.speculations += 1;
         let sums: Vec<(f64, Id)> = parts.iter().map(|&(k, id)| (k, self.fold_sum(axes, id))).collect();
         let total = self.sum(0.0, &sums);

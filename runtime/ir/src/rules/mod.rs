@@ -20,6 +20,8 @@
 mod fold;
 mod product;
 mod sum;
+#[cfg(test)]
+mod tests;
 
 use crate::build::Builder;
 use crate::kernel::{Fold, Id, Kind, Node};
@@ -37,6 +39,10 @@ pub(crate) struct Simplifier {
     late: bool,
     /// How many speculations (rule (e)) are under way.
     speculations: u32,
+    /// How many more sums the outermost speculation may try.
+    budget: usize,
+    /// How many selections are being brought outside (rule (k)).
+    selects: u32,
 }
 
 impl Simplifier {
@@ -44,7 +50,7 @@ impl Simplifier {
         let frozen = Id(b.len());
         let is_product = |id: &Id| matches!(b.node(*id), Node::Prod { kind: Kind::Float, .. });
         let products = (0..b.len()).map(Id).filter(is_product).collect();
-        Simplifier { b, frozen, products, late: false, speculations: 0 }
+        Simplifier { b, frozen, products, late: false, speculations: 0, budget: 0, selects: 0 }
     }
 
     pub(crate) fn is_primal(&self, id: Id) -> bool {

@@ -36,7 +36,7 @@ impl fmt::Display for Kernel {
 
 fn callees(kernel: &Kernel, done: &mut Vec<&'static Kernel>, depth: u32, text: &mut String) {
     for &callee in kernel.callees.iter() {
-        if depth > 0 && !done.contains(&callee) {
+        if depth > 0 && !done.iter().any(|k| std::ptr::eq(*k, callee)) {
             done.push(callee);
             callees(callee, done, depth - 1, text);
             *text += &one(callee);

@@ -1,7 +1,7 @@
 //! The typing rules of nodes, one arm a variant.
 
-use super::{DEPTH, Part, Verifier, What};
-use crate::kernel::{Binary, Fold, Id, Kind, Link, Node, Num, Run, Unary};
+use super::{DEPTH, POWER, Part, Verifier, What};
+use crate::kernel::{Binary, Fold, Id, Kind, Link, Node, Run, Unary};
 
 impl Verifier<'_> {
     /// Checks a node and notes its kind and free axes. One whose operands do not exist is passed over in what follows.
@@ -101,7 +101,8 @@ impl Verifier<'_> {
             Node::Prod { kind, factors } => {
                 self.terms(id, "product", kind, factors);
                 for &Link { k, .. } in self.kernel.links(factors) {
-                    if k == Num::int(0) || (kind == Kind::Int && k.as_int() < 0) {
+                    let fits = (1..=POWER).contains(&k.as_int().unsigned_abs());
+                    if !fits || (kind == Kind::Int && k.as_int() < 0) {
                         self.report(Some(id), What::Power(k.as_int()));
                     }
                 }

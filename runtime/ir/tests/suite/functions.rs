@@ -65,7 +65,7 @@ fn every_float_function_has_a_right_gradient() {
             "log" | "log2" | "log10" | "sqrt" | "rsqrt" | "pow" | "powf" | "lgamma" | "log1p" | "reciprocal" | "div"
         );
         let mut rng = Rng::new(3);
-        for round in 0..8 {
+        for _ in 0..8 {
             let args: Vec<Value> = (0..f.arity)
                 .map(|_| {
                     let value = |x: f64| match f.name {
@@ -78,7 +78,6 @@ fn every_float_function_has_a_right_gradient() {
                     Value::float(&[4], (0..4).map(|_| value(rng.float())).collect())
                 })
                 .collect();
-            println!("{} {round}", f.name);
             check_gradient(&k, &args, 1e-7);
         }
     }
@@ -99,7 +98,7 @@ fn gradients_at_kinks_are_those_of_pytorch() {
     check_slopes("minimum", &[&[1.0, 2.0, 3.0], &[2.0, 2.0, 2.0]], &[&[1.0, 0.5, 0.0], &[0.0, 0.5, 1.0]]);
     check_slopes("pow", &[&[0.0, 0.0, 2.0], &[0.0, 2.0, 0.0]], &[&[0.0, 0.0, 0.0], &[0.0, 0.0, 2f64.ln()]]);
     check_slopes("hardtanh", &[&[-1.0, 0.0, 1.0]], &[&[0.0, 1.0, 0.0]]);
-    check_slopes("elu", &[&[0.0]], &[&[1.0]]);
+    check_slopes("elu", &[&[0.0, 1000.0]], &[&[1.0, 1.0]]);
     check_slopes("leaky_relu", &[&[0.0]], &[&[0.01]]);
     check_slopes("floor", &[&[1.5]], &[&[0.0]]);
     check_slopes("frac", &[&[1.5]], &[&[1.0]]);

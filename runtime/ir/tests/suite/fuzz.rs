@@ -1,7 +1,7 @@
 //! Random kernels: their gradients, their text, and forward against reverse mode.
 
 use crate::common::{Rng, derive, error, floats, random};
-use cotangent_ir::{Save, parse, print, show, verify};
+use cotangent_ir::{Save, extents, parse, print, show, verify};
 
 /// Gradients by central differences. Values of a random kernel can be large, so the step loses digits.
 const TOLERANCE: f64 = 2e-6;
@@ -19,7 +19,7 @@ fn check(seeds: std::ops::Range<u64>) {
             let text = print(kernel);
             assert_eq!(parse(&text).as_ref(), Ok(kernel), "seed {seed}\n{text}");
         }
-        let worst = error(&k, &d, &wrt, &args, &mut rng);
+        let worst = error(&k, &d, &wrt, &args, &extents(&k, &args).unwrap(), &mut rng);
         assert!(worst < TOLERANCE, "seed {seed}, {save:?}: {worst:e}\n{}\n{}", show(&k), show(&d.backward.kernel));
     }
 }
