@@ -8,7 +8,7 @@
 
 use crate::affine::{Affine, affine, disjoint, injective};
 use crate::kernel::{Arg, Axis, Binary, Id, Mode, Node, OutDef, Store};
-use crate::rewrite::{replace, subst};
+use crate::rewrite::subst;
 use crate::rules::Simplifier;
 use crate::vjp::{output, zero_output};
 use std::cmp::Reverse;
@@ -197,7 +197,7 @@ fn stage(s: &mut Simplifier, e: Id, moved: &[Axis], staged: &mut Staged) -> Id {
         });
         map.insert(id, load);
     }
-    replace(&mut s.b, e, &map, |_| false)
+    s.replace_exactly(e, &map)
 }
 
 struct Solution {

@@ -2,7 +2,6 @@
 
 use crate::kernel::{Arg, Id, Kernel, Kind, Node, OutDef, Store};
 use crate::local::{partial, passes};
-use crate::rewrite::Remake;
 use crate::rules::Simplifier;
 use crate::vjp::{NoDerivative, VjpError, active, open};
 
@@ -66,7 +65,7 @@ fn change(
                     let axes = s.b.bound(axes);
                     s.fold_sum(&axes, e)
                 } else if let Node::Scan { fold, axis, reverse, exclusive, .. } = node {
-                    s.remake(Node::Scan { fold, axis, reverse, exclusive, body: e })
+                    s.b.scan(fold, axis, reverse, exclusive, e)
                 } else {
                     e
                 };

@@ -56,7 +56,7 @@ impl Linker {
         }
         let run = node.run().map(|_| b.run(&links));
         let node = node.with(|id| ids[id.at()], |old| run.unwrap_or(old));
-        b.remake(node)
+        b.remake(Id(ids.len() as u32), node)
     }
 
     /// An output of a callee, its arguments replaced.

@@ -7,7 +7,6 @@
 use crate::build::Builder;
 use crate::invert::Read;
 use crate::kernel::{Axis, Id, Kind, Mode, Node, OutDef, Unary};
-use crate::rewrite::replace;
 use crate::rules::Simplifier;
 use crate::vjp::Source;
 use std::collections::HashMap;
@@ -174,8 +173,8 @@ pub(crate) fn replace_saved(
     }
     // The expressions are in their final form: they are not simplified again.
     for read in reads {
-        read.cotangent = replace(&mut s.b, read.cotangent, &map, |_| false);
-        read.at.iter_mut().for_each(|at| *at = replace(&mut s.b, *at, &map, |_| false));
+        read.cotangent = s.replace_exactly(read.cotangent, &map);
+        read.at.iter_mut().for_each(|at| *at = s.replace_exactly(*at, &map));
     }
 }
 

@@ -37,7 +37,7 @@ impl Builder {
                 b.run(&links)
             });
             let node = node.with(|id| ids[id.at()], |old| run.unwrap_or(old));
-            let id = b.remake(node);
+            let id = b.remake(Id(at as u32), node);
             ids.push(id);
         }
         b.span = 0;

@@ -118,7 +118,7 @@ impl Simplifier {
             let Node::Unary(Unary::Exp, a) = self.b.node(exp) else { continue };
             for y in 0..factors.len() {
                 let (s, -1) = factors[y] else { continue };
-                let Some(log) = self.b.find(&Node::Unary(Unary::Log, s)).filter(|&l| self.is_primal(l)) else {
+                let Some(log) = self.b.find(&Node::Unary(Unary::Log, s)).filter(|&l| l < self.frozen) else {
                     continue;
                 };
                 if let Some(difference) = self.use_primal_sums(&[(1.0, a), (-1.0, log)]) {
