@@ -32,7 +32,7 @@ pub fn cost(kernel: &Kernel) -> Cost {
         let Some(node) = kernel.nodes.get(id.at()) else { continue };
         if !std::mem::replace(&mut seen[id.at()], true) {
             count(kernel, node, kinds[id.at()], &mut cost);
-            node.operands(|run| kernel.links(run), |id| todo.push(id));
+            node.operands(kernel.links_of(node), &mut |id| todo.push(id));
         }
     }
     cost

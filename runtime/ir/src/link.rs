@@ -27,7 +27,7 @@ pub(crate) fn link_verified(kernel: &Kernel) -> Builder {
     let mut ids: Vec<Id> = Vec::with_capacity(b.len() as usize);
     for at in 0..b.len() {
         let node = b.node(Id(at));
-        let links = node.run().map_or(vec![], |run| b.links(run).to_vec());
+        let links = b.links_of(&node).to_vec();
         let new = linker.copy(&mut b, node, &kernel.callees, &links, &ids);
         ids.push(new);
     }
@@ -71,7 +71,7 @@ impl Linker {
             let new = if let Node::Load { arg, .. } = node {
                 key.1[arg.at()]
             } else {
-                let links = node.run().map_or(&[][..], |run| callee.links(run));
+                let links = callee.links_of(&node);
                 self.copy(b, node, &callee.callees, links, &ids)
             };
             ids.push(new);

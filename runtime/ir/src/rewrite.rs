@@ -78,9 +78,9 @@ fn with_operands(b: &mut Builder, node: Node, ids: &HashMap<Id, Id>) -> Node {
 /// `root` with the nodes of `map` replaced, and everything that uses one of them made anew.
 ///
 /// A node and its replacement have the same free axes. Nothing below a node that `keep` accepts is touched.
-pub(crate) fn replace<M: Remake>(m: &mut M, root: Id, map: &HashMap<Id, Id>, keep: impl Fn(Id) -> bool) -> Id {
+pub(crate) fn replace(m: &mut dyn Remake, root: Id, map: &HashMap<Id, Id>, keep: &dyn Fn(Id) -> bool) -> Id {
     let mut memo = map.clone();
-    for id in m.builder().reach(&[root], |id| !map.contains_key(&id) && !keep(id)) {
+    for id in m.builder().reach(&[root], &|id| !map.contains_key(&id) && !keep(id)) {
         if memo.contains_key(&id) || keep(id) {
             continue;
         }
@@ -96,7 +96,7 @@ pub(crate) fn replace<M: Remake>(m: &mut M, root: Id, map: &HashMap<Id, Id>, kee
 ///
 /// A load whose index changes other than by a change of name is guarded: the new index may be outside where the caller
 /// does not look.
-pub(crate) fn subst<M: Remake>(m: &mut M, root: Id, map: &[(Axis, Id)]) -> Id {
+pub(crate) fn subst(m: &mut dyn Remake, root: Id, map: &[(Axis, Id)]) -> Id {
     let b = m.builder();
     let map: Vec<(Axis, Id)> = map.iter().copied().filter(|&(a, id)| b.node(id) != Node::Index(a)).collect();
     if map.is_empty() {
@@ -104,7 +104,7 @@ pub(crate) fn subst<M: Remake>(m: &mut M, root: Id, map: &[(Axis, Id)]) -> Id {
     }
     let touched = |b: &Builder, id: Id| map.iter().any(|(a, _)| b.free(id).contains(a));
     let mut memo = HashMap::new();
-    let order = b.reach(&[root], |id| touched(b, id) && !binds(b.node(id)));
+    let order = b.reach(&[root], &|id| touched(b, id) && !binds(b.node(id)));
     for id in order {
         if !touched(m.builder(), id) {
             continue;
@@ -133,7 +133,7 @@ fn binds(node: Node) -> bool {
 }
 
 /// Whether `to` is another axis of the same extent.
-fn same_range<M: Remake>(m: &mut M, axis: Axis, to: Id) -> bool {
+fn same_range(m: &mut dyn Remake, axis: Axis, to: Id) -> bool {
     let b = m.builder();
     if let Node::Index(other) = b.node(to) { b.extent(axis) == b.extent(other) } else { false }
 }
@@ -145,7 +145,7 @@ fn inner_map(b: &Builder, body: Id, bound: &[Axis], map: &[(Axis, Id)]) -> Vec<(
 
 /// Rule (j): with canonical axes a clash between a bound axis and a replacement is the normal case, so bound axes that
 /// a replacement mentions get other names.
-fn under_fold<M: Remake>(m: &mut M, id: Id, map: &[(Axis, Id)]) -> Id {
+fn under_fold(m: &mut dyn Remake, id: Id, map: &[(Axis, Id)]) -> Id {
     let b = m.builder();
     let Node::Fold(fold, run, body) = b.node(id) else { return id };
     let bound = b.bound(run);
@@ -178,7 +178,7 @@ struct Scan {
 
 /// A scan under another name of its axis stays a scan. Read at any other place it is a reduction over the positions
 /// that come before: quadratic, so that callers who can store the scan first do.
-fn under_scan<M: Remake>(m: &mut M, id: Id, scan: Scan, map: &[(Axis, Id)]) -> Id {
+fn under_scan(m: &mut dyn Remake, id: Id, scan: Scan, map: &[(Axis, Id)]) -> Id {
     let Scan { fold, axis, reverse, exclusive, body } = scan;
     let b = m.builder();
     let at = map.iter().find(|x| x.0 == axis).map_or_else(|| b.index(axis), |x| x.1);

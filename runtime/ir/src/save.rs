@@ -85,7 +85,7 @@ impl Choice<'_> {
     /// The nodes at which the walk from the cotangents stops, ascending.
     fn frontier(&self, outputs: &[(Id, u32)]) -> Vec<Id> {
         let stops = |id: Id| outputs.iter().any(|o| o.0 == id) || self.keeps(id);
-        self.b.reach(&self.roots, |id| !stops(id)).into_iter().filter(|&id| stops(id)).collect()
+        self.b.reach(&self.roots, &|id| !stops(id)).into_iter().filter(|&id| stops(id)).collect()
     }
 
     /// Reductions computed again, full-size arrays read, and transcendental calls, if `outputs` are read.
@@ -94,7 +94,7 @@ impl Choice<'_> {
         let is_output = |id: Id| outputs.iter().any(|o| o.0 == id);
         // Row values are kept in any case.
         let row_value = |id: Id| self.keeps(id) && self.b.free(id).len() < self.full;
-        for id in self.b.reach(&self.roots, |id| !is_output(id) && !row_value(id)) {
+        for id in self.b.reach(&self.roots, &|id| !is_output(id) && !row_value(id)) {
             if is_output(id) {
                 if self.b.free(id).len() == self.full {
                     arrays.push((true, id.0));

@@ -132,7 +132,7 @@ impl Simplifier {
     /// Whether a scan along `axis` would have to be read at another place, which costs more than it saves.
     fn has_scan(&self, id: Id, axis: Axis) -> bool {
         let varies = |id: Id| self.b.free(id).contains(&axis);
-        let nodes = self.b.reach(&[id], varies);
+        let nodes = self.b.reach(&[id], &varies);
         nodes.into_iter().any(|id| varies(id) && matches!(self.b.node(id), Node::Scan { .. }))
     }
 

@@ -76,7 +76,7 @@ impl Simplifier {
     pub(crate) fn polish(&mut self, id: Id) -> Id {
         let (frozen, copies) = (self.frozen, self.copies.clone());
         let before = std::mem::replace(&mut self.late, true);
-        let id = replace(self, id, &HashMap::new(), |id| id < frozen || copies.contains(&id));
+        let id = replace(self, id, &HashMap::new(), &|id| id < frozen || copies.contains(&id));
         self.late = before;
         id
     }
@@ -84,7 +84,7 @@ impl Simplifier {
     /// Replaces nodes of an expression that is in its final form.
     pub(crate) fn replace_exactly(&mut self, id: Id, map: &HashMap<Id, Id>) -> Id {
         self.exact = true;
-        let id = replace(self, id, map, |_| false);
+        let id = replace(self, id, map, &|_| false);
         self.exact = false;
         id
     }

@@ -107,7 +107,7 @@ impl Printer<'_> {
     fn new(kernel: &Kernel, style: Style) -> Printer<'_> {
         let mut uses = vec![0u32; kernel.nodes.len()];
         let mut count = |id: Id| uses.get_mut(id.at()).into_iter().for_each(|n| *n += 1);
-        kernel.nodes.iter().for_each(|node| node.operands(|run| kernel.links(run), &mut count));
+        kernel.nodes.iter().for_each(|node| node.operands(kernel.links_of(node), &mut count));
         let stores = kernel.outs.iter().flat_map(|o| o.stores.iter());
         stores.flat_map(|s| s.at.iter().chain([&s.node])).for_each(|&id| count(id));
         let printed = vec![false; kernel.nodes.len()];
@@ -116,7 +116,9 @@ impl Printer<'_> {
         for (node, uses) in kernel.nodes.iter().zip(uses) {
             let (text, level) = p.node(node);
             let mut depth = 0;
-            node.operands(|run| kernel.links(run), |id| depth = depth.max(p.texts.get(id.at()).map_or(0, |t| t.depth)));
+            node.operands(kernel.links_of(node), &mut |id| {
+                depth = depth.max(p.texts.get(id.at()).map_or(0, |t| t.depth));
+            });
             let leaf = matches!(node, Node::Const(..) | Node::Size(_) | Node::Index(_));
             let short = matches!(node, Node::Load { .. }) && text.len() < 40;
             let shared = uses > 1 && !leaf && !short && (style == Style::Exact || text.len() > 12);
@@ -154,7 +156,8 @@ impl Printer<'_> {
                 continue;
             }
             seen[id.at()] = true;
-            self.kernel.nodes[id.at()].operands(|run| self.kernel.links(run), |id| todo.push(id));
+            let node = &self.kernel.nodes[id.at()];
+            node.operands(self.kernel.links_of(node), &mut |id| todo.push(id));
             found.push(id);
         }
         found.sort_unstable();

@@ -143,7 +143,7 @@ impl Verifier<'_> {
             if !plain || self.kinds[id.at()] != Kind::Int {
                 return self.report(Some(id), What::Extent);
             }
-            node.operands(|run| self.kernel.links(run), |id| todo.push(id));
+            node.operands(self.kernel.links_of(node), &mut |id| todo.push(id));
         }
     }
 

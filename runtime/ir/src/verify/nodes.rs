@@ -12,7 +12,7 @@ impl Verifier<'_> {
         }
         let depth = self.depth_of(id, node, sound);
         let (kind, free) = if sound {
-            let links = node.run().map_or(&[][..], |run| self.kernel.links(run));
+            let links = self.kernel.links_of(node);
             (self.known().kind(node), self.known().free(node, links))
         } else {
             (Kind::Float, vec![])
@@ -30,7 +30,7 @@ impl Verifier<'_> {
             return false;
         }
         let mut late = vec![];
-        node.operands(|run| self.kernel.links(run), |operand| late.push(operand));
+        node.operands(self.kernel.links_of(node), &mut |operand| late.push(operand));
         if let Node::Fold(_, run, _) = *node {
             late.extend(self.kernel.links(run).iter().map(|l| l.id));
         }
@@ -69,7 +69,7 @@ impl Verifier<'_> {
     fn depth_of(&mut self, id: Id, node: &Node, sound: bool) -> u32 {
         let mut depth = 0;
         if sound {
-            node.operands(|run| self.kernel.links(run), |operand| depth = depth.max(self.depth[operand.at()]));
+            node.operands(self.kernel.links_of(node), &mut |operand| depth = depth.max(self.depth[operand.at()]));
         }
         if matches!(node, Node::Fold(..) | Node::Scan { .. }) {
             depth += 1;

@@ -4,7 +4,7 @@ use crate::common::{
     CONV, CROSS_ENTROPY, Cotangents, EMBEDDING, NAMED, PRODUCT, RMS_NORM, Rng, SOFTMAX, args, check_gradient,
     check_gradient_sized, cotangents, derive, floats, gradients, kernel, objective, random, run, shapes,
 };
-use cotangent_ir::{Arg, Kernel, Kind, Save, Value, extents, jvp, verify, vjp};
+use cotangent_ir::{Arg, Kernel, Kind, Save, Value, extents, jvp, show, verify, vjp};
 
 #[test]
 fn named_kernels() {
@@ -189,4 +189,29 @@ fn missing_rules_are_named() {
     fails("x[r, i]", &[Arg(2)], "`t` cannot have a derivative: it is an integer, not a float");
     fails("x[r, i]", &[Arg(9)], "there is no argument 9");
     assert!(vjp(&on("r, i", "detach(cummax[i](x[r, i]))"), &[Arg(0)], Save::Useful).is_ok());
+}
+
+#[test]
+fn a_detached_maximum_changes_nothing() {
+    let plain = kernel(SOFTMAX);
+    let detached = kernel(&SOFTMAX.replace("max[i](x[r, i])", "detach(max[i](x[r, i]))"));
+    let form = |k| show(&derive(k, &[Arg(0)], Save::Useful).backward.kernel);
+    assert_eq!(form(&detached), form(&plain));
+}
+
+#[test]
+fn an_argument_may_be_asked_for_twice() {
+    let d = derive(&kernel(SOFTMAX), &[Arg(0), Arg(0)], Save::Useful);
+    let [first, second] = &d.backward.kernel.outs[..] else { panic!("{}", d.backward.kernel) };
+    assert_eq!((first.name.as_ref(), second.name.as_ref()), ("dx", "dx_1"));
+    assert_eq!(first.stores, second.stores);
+}
+
+#[test]
+fn gradients_are_reproducible() {
+    for (_, text) in NAMED {
+        let k = kernel(text);
+        let first = derive(&k, &floats(&k), Save::Useful);
+        assert!((0..5).all(|_| derive(&k, &floats(&k), Save::Useful) == first));
+    }
 }
