@@ -6,5 +6,6 @@ mod eval;
 mod forms;
 mod functions;
 mod fuzz;
+mod hostile;
 mod text;
 mod verify;
