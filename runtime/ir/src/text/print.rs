@@ -120,8 +120,24 @@ impl Printer<'_> {
                 depth = depth.max(p.texts.get(id.at()).map_or(0, |t| t.depth));
             });
             let leaf = matches!(node, Node::Const(..) | Node::Size(_) | Node::Index(_));
-            let short = matches!(node, Node::Load { .. }) && text.len() < 40;
-            let shared = uses > 1 && !leaf && !short && (style == Style::Exact || text.len() > 12);
+            let short = match node {
+                Node::Load { .. } => text.len() < 40,
+                Node::Sum { kind: Kind::Int, .. } | Node::Prod { kind: Kind::Int, .. } => text.len() < 20,
+                Node::Cast(..) => text.len() < 10,
+                Node::Const(..)
+                | Node::Size(_)
+                | Node::Index(_)
+                | Node::Sum { .. }
+                | Node::Prod { .. }
+                | Node::Unary(..)
+                | Node::Binary(..)
+                | Node::Select(..)
+                | Node::Fold(..)
+                | Node::Scan { .. }
+                | Node::Random { .. }
+                | Node::Call { .. } => leaf,
+            };
+            let shared = uses > 1 && !short && (style == Style::Exact || text.len() > 12);
             let big = depth >= super::DEPTH / 8 || text.len() > if style == Style::Exact { 100 } else { 1000 };
             let entry = if shared || big {
                 let name = format!("%{names}");
