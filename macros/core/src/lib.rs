@@ -1,4 +1,4 @@
-//! The compiler behind `#[model]`: from the user's tokens to Rust tokens.
+//! The compiler behind `#[model]` and `#[kernel]`: from the user's tokens to Rust tokens.
 //!
 //! Every entry point takes and returns `proc_macro2` tokens, so that tests call it as a function. User input, whatever
 //! it is, gives errors rather than a panic.
@@ -11,9 +11,12 @@ mod dims;
 mod dump;
 mod fallback;
 mod hygiene;
+mod kernel;
 mod model;
 mod native;
 
+#[doc(hidden)]
+pub use kernel::kernel_ir;
 pub use model::model;
 #[doc(hidden)]
 pub use native::{kernel_item, kernel_of_text};

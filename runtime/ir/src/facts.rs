@@ -85,7 +85,7 @@ impl Known<'_> {
     /// The free axes of a node whose run holds `links`, in ascending order.
     pub(crate) fn free(&self, node: &Node, links: &[Link]) -> Vec<Axis> {
         let mut axes = vec![];
-        node.operands(|_| links, |id| axes.extend(self.free.get(id.at()).into_iter().flatten()));
+        node.operands(links, &mut |id| axes.extend(self.free.get(id.at()).into_iter().flatten()));
         match *node {
             Node::Index(axis) | Node::Scan { axis, .. } => axes.push(axis),
             Node::Fold(..) => {

@@ -8,7 +8,7 @@
 
 use crate::affine::{Affine, affine, disjoint, injective};
 use crate::kernel::{Arg, Axis, Binary, Id, Mode, Node, OutDef, Store};
-use crate::rewrite::{replace, subst};
+use crate::rewrite::subst;
 use crate::rules::Simplifier;
 use crate::vjp::{output, zero_output};
 use std::cmp::Reverse;
@@ -182,7 +182,7 @@ fn guarded(s: &mut Simplifier, read: &Read, axes: &[Axis], dims: &[Id], staged: 
 fn stage(s: &mut Simplifier, e: Id, moved: &[Axis], staged: &mut Staged) -> Id {
     let varies = |s: &Simplifier, id: Id| moved.iter().any(|a| s.b.free(id).contains(a));
     let reduces = |s: &Simplifier, id: Id| matches!(s.b.node(id), Node::Fold(..) | Node::Scan { .. });
-    let nodes = s.b.reach(&[e], |id| varies(s, id) && !reduces(s, id));
+    let nodes = s.b.reach(&[e], &|id| varies(s, id) && !reduces(s, id));
     let nodes: Vec<Id> = nodes.into_iter().filter(|&id| varies(s, id) && reduces(s, id)).collect();
     let mut map = HashMap::new();
     for id in nodes {
@@ -197,7 +197,7 @@ fn stage(s: &mut Simplifier, e: Id, moved: &[Axis], staged: &mut Staged) -> Id {
         });
         map.insert(id, load);
     }
-    replace(&mut s.b, e, &map, |_| false)
+    s.replace_exactly(e, &map)
 }
 
 struct Solution {

@@ -1,8 +1,7 @@
 //! Forward mode: from a kernel to the kernel of its directional derivative.
 
-use crate::kernel::{Arg, Id, Kernel, Kind, Node, OutDef, Store};
+use crate::kernel::{Arg, Id, Kernel, Kind, Node, Store};
 use crate::local::{partial, passes};
-use crate::rewrite::Remake;
 use crate::rules::Simplifier;
 use crate::vjp::{NoDerivative, VjpError, active, open};
 
@@ -30,7 +29,6 @@ pub fn jvp(kernel: &Kernel, wrt: &[Arg]) -> Result<Kernel, Vec<VjpError>> {
     if !errors.is_empty() {
         return Err(errors);
     }
-    let mut derived = vec![];
     for out in outs.iter().filter(|o| o.kind == Kind::Float) {
         let mut stores = vec![];
         for store in out.stores.iter() {
@@ -38,9 +36,8 @@ pub fn jvp(kernel: &Kernel, wrt: &[Arg]) -> Result<Kernel, Vec<VjpError>> {
             let node = s.polish(node);
             stores.push(Store { node, ..store.clone() });
         }
-        derived.push(OutDef { name: format!("d{}", out.name).into(), stores: stores.into(), ..out.clone() });
+        s.b.output_of(&format!("d{}", out.name), out.kind, &out.dims, out.mode, stores);
     }
-    s.b.put_outs(derived);
     Ok(s.b.finish())
 }
 
@@ -66,7 +63,7 @@ fn change(
                     let axes = s.b.bound(axes);
                     s.fold_sum(&axes, e)
                 } else if let Node::Scan { fold, axis, reverse, exclusive, .. } = node {
-                    s.remake(Node::Scan { fold, axis, reverse, exclusive, body: e })
+                    s.b.scan(fold, axis, reverse, exclusive, e)
                 } else {
                     e
                 };

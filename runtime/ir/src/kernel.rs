@@ -104,7 +104,8 @@ pub struct Run {
 /// One operand in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Link {
-    /// The coefficient in a `Sum` (of the sum's kind), the power in a `Prod` (an integer other than 0), 0 elsewhere.
+    /// The coefficient in a `Sum` (of the sum's kind), the power in a `Prod` (an integer other than 0, at
+    /// most [`crate::verify::POWER`] in size), 0 elsewhere.
     pub k: Num,
     /// The operand.
     pub id: Id,
@@ -396,6 +397,11 @@ impl Kernel {
         links.get(..run.len as usize).unwrap_or(links)
     }
 
+    /// The links of a node's run; none if it has no run.
+    pub fn links_of(&self, node: &Node) -> &[Link] {
+        node.run().map_or(&[], |run| self.links(run))
+    }
+
     /// What the builder noted for a node, if anything.
     pub fn span(&self, id: Id) -> Option<u32> {
         self.spans.get(id.at()).copied()
@@ -403,14 +409,13 @@ impl Kernel {
 }
 
 impl Node {
-    /// Calls `f` with each operand, in order, the axes of a fold excepted; `links` gives the links of a run.
-    pub fn operands<'a>(&self, links: impl FnOnce(Run) -> &'a [Link], mut f: impl FnMut(Id)) {
+    /// Calls `f` with each operand, in order, the axes of a fold excepted; `links` are those of its run.
+    pub fn operands(&self, links: &[Link], f: &mut dyn FnMut(Id)) {
         match *self {
             Node::Const(..) | Node::Size(_) | Node::Index(_) => {}
-            Node::Load { at: run, .. }
-            | Node::Sum { terms: run, .. }
-            | Node::Prod { factors: run, .. }
-            | Node::Call { args: run, .. } => links(run).iter().for_each(|link| f(link.id)),
+            Node::Load { .. } | Node::Sum { .. } | Node::Prod { .. } | Node::Call { .. } => {
+                links.iter().for_each(|link| f(link.id));
+            }
             Node::Unary(_, a) | Node::Cast(_, a) | Node::Fold(_, _, a) | Node::Scan { body: a, .. } => f(a),
             Node::Binary(_, a, b) | Node::Random { key: a, at: b } => {
                 f(a);

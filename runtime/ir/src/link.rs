@@ -4,6 +4,7 @@ use crate::build::Builder;
 use crate::kernel::{Id, Kernel, Link, Node};
 use crate::rewrite::Remake;
 use crate::verify::{Fault, verify};
+use std::collections::HashMap;
 
 /// The kernel with every [`Node::Call`] replaced by the callee's nodes, and no callees.
 ///
@@ -21,11 +22,13 @@ pub(crate) fn link_verified(kernel: &Kernel) -> Builder {
         return b;
     }
     let mut outs = b.take_outs();
+    let mut linker = Linker { done: HashMap::new() };
     // Calls make new nodes, which are linked as they are made: only those that were there are visited.
     let mut ids: Vec<Id> = Vec::with_capacity(b.len() as usize);
     for at in 0..b.len() {
         let node = b.node(Id(at));
-        let new = copy(&mut b, node, kernel, |run, b| b.links(run).to_vec(), &ids);
+        let links = b.links_of(&node).to_vec();
+        let new = linker.copy(&mut b, node, &kernel.callees, &links, &ids);
         ids.push(new);
     }
     for out in &mut outs {
@@ -38,37 +41,43 @@ pub(crate) fn link_verified(kernel: &Kernel) -> Builder {
     b
 }
 
-/// A node of `kernel` over the operands `ids`, made in `b`.
-fn copy(
-    b: &mut Builder,
-    node: Node,
-    kernel: &Kernel,
-    links: impl Fn(crate::Run, &Builder) -> Vec<Link>,
-    ids: &[Id],
-) -> Id {
-    let run = node.run().map(|run| {
-        let links: Vec<Link> =
-            links(run, b).iter().map(|l| Link { k: l.k, id: ids.get(l.id.at()).copied().unwrap_or(l.id) }).collect();
-        (b.run(&links), links)
-    });
-    if let (Node::Call { callee, out, .. }, Some((_, args))) = (node, &run) {
-        let args: Vec<Id> = args.iter().map(|l| l.id).collect();
-        return inline(b, kernel.callees[callee as usize], out, &args);
-    }
-    let node = node.with(|id| ids.get(id.at()).copied().unwrap_or(id), |old| run.map_or(old, |r| r.0));
-    b.remake(node)
+struct Linker {
+    /// The nodes of a callee for these arguments.
+    done: HashMap<(*const Kernel, Vec<Id>), Vec<Id>>,
 }
 
-/// An output of a callee, its arguments replaced.
-fn inline(b: &mut Builder, callee: &Kernel, out: u32, args: &[Id]) -> Id {
-    let mut ids: Vec<Id> = Vec::with_capacity(callee.nodes.len());
-    for &node in callee.nodes.iter() {
-        let new = if let Node::Load { arg, .. } = node {
-            args[arg.at()]
-        } else {
-            copy(b, node, callee, |run, _| callee.links(run).to_vec(), &ids)
-        };
-        ids.push(new);
+impl Linker {
+    /// A node with these links over the operands `ids`, made in `b`.
+    fn copy(&mut self, b: &mut Builder, node: Node, callees: &[&'static Kernel], links: &[Link], ids: &[Id]) -> Id {
+        let links: Vec<Link> = links.iter().map(|l| Link { k: l.k, id: ids[l.id.at()] }).collect();
+        if let Node::Call { callee, out, .. } = node {
+            let args: Vec<Id> = links.iter().map(|l| l.id).collect();
+            return self.inline(b, callees[callee as usize], out, args);
+        }
+        let run = node.run().map(|_| b.run(&links));
+        let node = node.with(|id| ids[id.at()], |old| run.unwrap_or(old));
+        b.remake(Id(ids.len() as u32), node)
     }
-    ids[callee.outs[out as usize].stores[0].node.at()]
+
+    /// An output of a callee, its arguments replaced.
+    fn inline(&mut self, b: &mut Builder, callee: &'static Kernel, out: u32, args: Vec<Id>) -> Id {
+        let result = callee.outs[out as usize].stores[0].node;
+        let key = (std::ptr::from_ref(callee), args);
+        if let Some(ids) = self.done.get(&key) {
+            return ids[result.at()];
+        }
+        let mut ids: Vec<Id> = Vec::with_capacity(callee.nodes.len());
+        for &node in callee.nodes.iter() {
+            let new = if let Node::Load { arg, .. } = node {
+                key.1[arg.at()]
+            } else {
+                let links = callee.links_of(&node);
+                self.copy(b, node, &callee.callees, links, &ids)
+            };
+            ids.push(new);
+        }
+        let id = ids[result.at()];
+        self.done.insert(key, ids);
+        id
+    }
 }

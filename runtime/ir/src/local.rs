@@ -48,10 +48,18 @@ pub(crate) fn passes(node: &Node, operand: usize) -> bool {
 pub(crate) fn partial(s: &mut Simplifier, v: Id, operand: usize, c: Id) -> Result<(f64, Id), Underivable> {
     Ok(match s.b.node(v) {
         Node::Sum { terms, .. } => (s.b.links(terms)[operand].k.as_float(), c),
-        // The node stays whole: for a quotient this gives `-c * v / b`.
         Node::Prod { factors, .. } => {
-            let factor = s.b.links(factors)[operand];
-            (factor.k.as_int() as f64, s.product(&[(c, 1), (v, 1), (factor.id, -1)]))
+            let mut parts: Vec<(Id, i64)> = s.b.links(factors).iter().map(|l| (l.id, l.k.as_int())).collect();
+            let (factor, power) = parts[operand];
+            if power > 0 {
+                // The product of the others, not `v / factor`: the factor may be 0.
+                parts[operand].1 -= 1;
+            } else {
+                // The node stays whole: for a quotient this gives `-c * v / b`.
+                parts = vec![(v, 1), (factor, -1)];
+            }
+            parts.insert(0, (c, 1));
+            (power as f64, s.product(&parts))
         }
         Node::Unary(op, a) => unary(s, op, v, a, c)?,
         Node::Binary(op, a, b) => (1.0, binary(s, op, v, (a, b), operand, c)),

@@ -6,10 +6,13 @@ use crate::build::Builder;
 use crate::kernel::{Axis, Binary, Fold, Id, Kind, Link, Node, Num};
 use std::collections::HashMap;
 
-/// Builds a node again from changed operands. The builder keeps it as it is; the simplifier applies its rules.
+/// Builds a node again from changed operands. The builder keeps it as it is; the simplifier applies its rules to what is
+/// not the primal's.
 pub(crate) trait Remake {
     fn builder(&mut self) -> &mut Builder;
-    fn remake(&mut self, node: Node) -> Id;
+
+    /// `node` is what becomes of the node `old`.
+    fn remake(&mut self, old: Id, node: Node) -> Id;
 }
 
 impl Remake for Builder {
@@ -17,8 +20,8 @@ impl Remake for Builder {
         self
     }
 
-    /// Float operations stay as they stand; integers, which are exact, are brought to their normal form.
-    fn remake(&mut self, node: Node) -> Id {
+    /// Float operations give the same bits as before; integers, which are exact, are brought to their normal form.
+    fn remake(&mut self, _: Id, node: Node) -> Id {
         match node {
             Node::Sum { kind: Kind::Int, c, terms } => {
                 let terms: Vec<(i64, Id)> = self.links(terms).iter().map(|l| (l.k.as_int(), l.id)).collect();
@@ -27,6 +30,18 @@ impl Remake for Builder {
             Node::Prod { kind: Kind::Int, factors } => {
                 let factors: Vec<(i64, Id)> = self.links(factors).iter().map(|l| (l.k.as_int(), l.id)).collect();
                 self.product(Kind::Int, &factors)
+            }
+            Node::Sum { kind: Kind::Float, c, terms } => {
+                let terms: Vec<(f64, Id)> = self.links(terms).iter().map(|l| (l.k.as_float(), l.id)).collect();
+                self.linear(c.as_float(), &terms)
+            }
+            Node::Prod { kind: Kind::Float, factors } => {
+                let factors = self.links(factors).iter().map(|l| (l.k.as_int(), l.id));
+                match factors.collect::<Vec<_>>()[..] {
+                    [(1, a), (1, b)] => self.mul(a, b),
+                    [(1, a), (-1, b)] => self.div(a, b),
+                    [..] => self.intern(node),
+                }
             }
             Node::Unary(op, a) => self.unary(op, a),
             Node::Binary(op, a, b) => self.binary(op, a, b),
@@ -63,15 +78,15 @@ fn with_operands(b: &mut Builder, node: Node, ids: &HashMap<Id, Id>) -> Node {
 /// `root` with the nodes of `map` replaced, and everything that uses one of them made anew.
 ///
 /// A node and its replacement have the same free axes. Nothing below a node that `keep` accepts is touched.
-pub(crate) fn replace<M: Remake>(m: &mut M, root: Id, map: &HashMap<Id, Id>, keep: impl Fn(Id) -> bool) -> Id {
+pub(crate) fn replace(m: &mut dyn Remake, root: Id, map: &HashMap<Id, Id>, keep: &dyn Fn(Id) -> bool) -> Id {
     let mut memo = map.clone();
-    for id in m.builder().reach(&[root], |id| !map.contains_key(&id) && !keep(id)) {
+    for id in m.builder().reach(&[root], &|id| !map.contains_key(&id) && !keep(id)) {
         if memo.contains_key(&id) || keep(id) {
             continue;
         }
         let node = m.builder().node(id);
         let node = with_operands(m.builder(), node, &memo);
-        let new = m.remake(node);
+        let new = m.remake(id, node);
         memo.insert(id, new);
     }
     memo.get(&root).copied().unwrap_or(root)
@@ -81,7 +96,7 @@ pub(crate) fn replace<M: Remake>(m: &mut M, root: Id, map: &HashMap<Id, Id>, kee
 ///
 /// A load whose index changes other than by a change of name is guarded: the new index may be outside where the caller
 /// does not look.
-pub(crate) fn subst<M: Remake>(m: &mut M, root: Id, map: &[(Axis, Id)]) -> Id {
+pub(crate) fn subst(m: &mut dyn Remake, root: Id, map: &[(Axis, Id)]) -> Id {
     let b = m.builder();
     let map: Vec<(Axis, Id)> = map.iter().copied().filter(|&(a, id)| b.node(id) != Node::Index(a)).collect();
     if map.is_empty() {
@@ -89,7 +104,7 @@ pub(crate) fn subst<M: Remake>(m: &mut M, root: Id, map: &[(Axis, Id)]) -> Id {
     }
     let touched = |b: &Builder, id: Id| map.iter().any(|(a, _)| b.free(id).contains(a));
     let mut memo = HashMap::new();
-    let order = b.reach(&[root], |id| touched(b, id) && !binds(b.node(id)));
+    let order = b.reach(&[root], &|id| touched(b, id) && !binds(b.node(id)));
     for id in order {
         if !touched(m.builder(), id) {
             continue;
@@ -97,16 +112,16 @@ pub(crate) fn subst<M: Remake>(m: &mut M, root: Id, map: &[(Axis, Id)]) -> Id {
         let node = m.builder().node(id);
         let new = if let Node::Index(axis) = node {
             map.iter().find(|x| x.0 == axis).map_or(id, |x| x.1)
-        } else if let Node::Fold(fold, run, body) = node {
-            under_fold(m, fold, run, body, &map)
+        } else if let Node::Fold(..) = node {
+            under_fold(m, id, &map)
         } else if let Node::Scan { fold, axis, reverse, exclusive, body } = node {
-            under_scan(m, Scan { fold, axis, reverse, exclusive, body }, &map)
+            under_scan(m, id, Scan { fold, axis, reverse, exclusive, body }, &map)
         } else {
             let mut node = with_operands(m.builder(), node, &memo);
             if let Node::Load { guard, .. } = &mut node {
                 *guard |= map.iter().any(|&(a, to)| m.builder().free(id).contains(&a) && !same_range(m, a, to));
             }
-            m.remake(node)
+            m.remake(id, node)
         };
         memo.insert(id, new);
     }
@@ -118,7 +133,7 @@ fn binds(node: Node) -> bool {
 }
 
 /// Whether `to` is another axis of the same extent.
-fn same_range<M: Remake>(m: &mut M, axis: Axis, to: Id) -> bool {
+fn same_range(m: &mut dyn Remake, axis: Axis, to: Id) -> bool {
     let b = m.builder();
     if let Node::Index(other) = b.node(to) { b.extent(axis) == b.extent(other) } else { false }
 }
@@ -130,8 +145,9 @@ fn inner_map(b: &Builder, body: Id, bound: &[Axis], map: &[(Axis, Id)]) -> Vec<(
 
 /// Rule (j): with canonical axes a clash between a bound axis and a replacement is the normal case, so bound axes that
 /// a replacement mentions get other names.
-fn under_fold<M: Remake>(m: &mut M, fold: Fold, run: crate::Run, body: Id, map: &[(Axis, Id)]) -> Id {
+fn under_fold(m: &mut dyn Remake, id: Id, map: &[(Axis, Id)]) -> Id {
     let b = m.builder();
+    let Node::Fold(fold, run, body) = b.node(id) else { return id };
     let bound = b.bound(run);
     let mut inner = inner_map(b, body, &bound, map);
     let mut taken: Vec<Axis> = inner.iter().flat_map(|x| b.free(x.1).to_vec()).collect();
@@ -149,7 +165,7 @@ fn under_fold<M: Remake>(m: &mut M, fold: Fold, run: crate::Run, body: Id, map: 
     let b = m.builder();
     let names: Vec<Id> = names.into_iter().map(|a| b.index(a)).collect();
     let run = b.run_of(&names);
-    m.remake(Node::Fold(fold, run, body))
+    m.remake(id, Node::Fold(fold, run, body))
 }
 
 struct Scan {
@@ -162,7 +178,7 @@ struct Scan {
 
 /// A scan under another name of its axis stays a scan. Read at any other place it is a reduction over the positions
 /// that come before: quadratic, so that callers who can store the scan first do.
-fn under_scan<M: Remake>(m: &mut M, scan: Scan, map: &[(Axis, Id)]) -> Id {
+fn under_scan(m: &mut dyn Remake, id: Id, scan: Scan, map: &[(Axis, Id)]) -> Id {
     let Scan { fold, axis, reverse, exclusive, body } = scan;
     let b = m.builder();
     let at = map.iter().find(|x| x.0 == axis).map_or_else(|| b.index(axis), |x| x.1);
@@ -175,7 +191,7 @@ fn under_scan<M: Remake>(m: &mut M, scan: Scan, map: &[(Axis, Id)]) -> Id {
     {
         inner.push((axis, at));
         let body = subst(m, body, &inner);
-        return m.remake(Node::Scan { fold, axis: name, reverse, exclusive, body });
+        return m.remake(id, Node::Scan { fold, axis: name, reverse, exclusive, body });
     }
     let taken: Vec<Axis> = [mentioned, b.free(body).to_vec(), b.free(at).to_vec(), vec![axis]].concat();
     let name = b.sibling(axis, |a| taken.contains(&a));
@@ -187,10 +203,10 @@ fn under_scan<M: Remake>(m: &mut M, scan: Scan, map: &[(Axis, Id)]) -> Id {
     let before = b.binary(if exclusive { Binary::Lt } else { Binary::Le }, first, last);
     let nothing = identity(fold, b.kind(body));
     let nothing = b.constant(b.kind(body), nothing);
-    let body = m.remake(Node::Select(before, body, nothing));
+    let body = m.remake(id, Node::Select(before, body, nothing));
     let b = m.builder();
     let run = b.run_of(&[place]);
-    m.remake(Node::Fold(fold, run, body))
+    m.remake(id, Node::Fold(fold, run, body))
 }
 
 /// What a reduction of nothing gives.

@@ -7,7 +7,6 @@
 use crate::build::Builder;
 use crate::invert::Read;
 use crate::kernel::{Axis, Id, Kind, Mode, Node, OutDef, Unary};
-use crate::rewrite::replace;
 use crate::rules::Simplifier;
 use crate::vjp::Source;
 use std::collections::HashMap;
@@ -86,7 +85,7 @@ impl Choice<'_> {
     /// The nodes at which the walk from the cotangents stops, ascending.
     fn frontier(&self, outputs: &[(Id, u32)]) -> Vec<Id> {
         let stops = |id: Id| outputs.iter().any(|o| o.0 == id) || self.keeps(id);
-        self.b.reach(&self.roots, |id| !stops(id)).into_iter().filter(|&id| stops(id)).collect()
+        self.b.reach(&self.roots, &|id| !stops(id)).into_iter().filter(|&id| stops(id)).collect()
     }
 
     /// Reductions computed again, full-size arrays read, and transcendental calls, if `outputs` are read.
@@ -95,7 +94,7 @@ impl Choice<'_> {
         let is_output = |id: Id| outputs.iter().any(|o| o.0 == id);
         // Row values are kept in any case.
         let row_value = |id: Id| self.keeps(id) && self.b.free(id).len() < self.full;
-        for id in self.b.reach(&self.roots, |id| !is_output(id) && !row_value(id)) {
+        for id in self.b.reach(&self.roots, &|id| !is_output(id) && !row_value(id)) {
             if is_output(id) {
                 if self.b.free(id).len() == self.full {
                     arrays.push((true, id.0));
@@ -174,8 +173,8 @@ pub(crate) fn replace_saved(
     }
     // The expressions are in their final form: they are not simplified again.
     for read in reads {
-        read.cotangent = replace(&mut s.b, read.cotangent, &map, |_| false);
-        read.at.iter_mut().for_each(|at| *at = replace(&mut s.b, *at, &map, |_| false));
+        read.cotangent = s.replace_exactly(read.cotangent, &map);
+        read.at.iter_mut().for_each(|at| *at = s.replace_exactly(*at, &map));
     }
 }
 

@@ -146,7 +146,9 @@ pub fn vjp(kernel: &Kernel, wrt: &[Arg], save: Save) -> Result<Derivative, Vec<V
     sources.truncate(first_staged);
     sources.extend((0..staged.len() as u32).map(Source::Staged));
     let stage = finish_stage(&mut s.b, &staged, &sources);
-    s.b.put_outs(gradients);
+    for OutDef { name, dims, mode, stores, .. } in gradients {
+        s.b.output_of(&name, Kind::Float, &dims, mode, stores.into_owned());
+    }
     Ok(Derivative { forward: forward.finish(), stage, backward: prune(&s.b, &sources, "backward") })
 }
 

@@ -37,7 +37,7 @@ impl Builder {
                 b.run(&links)
             });
             let node = node.with(|id| ids[id.at()], |old| run.unwrap_or(old));
-            let id = b.remake(node);
+            let id = b.remake(Id(at as u32), node);
             ids.push(id);
         }
         b.span = 0;
@@ -140,11 +140,11 @@ impl Builder {
 
     /// The nodes that `roots` need, ascending.
     pub(crate) fn reachable(&self, roots: &[Id]) -> Vec<Id> {
-        self.reach(roots, |_| true)
+        self.reach(roots, &|_| true)
     }
 
     /// The nodes that `roots` need, ascending, without the operands of those that `descend` refuses.
-    pub(crate) fn reach(&self, roots: &[Id], descend: impl Fn(Id) -> bool) -> Vec<Id> {
+    pub(crate) fn reach(&self, roots: &[Id], descend: &dyn Fn(Id) -> bool) -> Vec<Id> {
         let (mut seen, mut todo, mut found) = (vec![false; self.nodes.len()], roots.to_vec(), vec![]);
         while let Some(id) = todo.pop() {
             if std::mem::replace(&mut seen[id.at()], true) {
@@ -152,7 +152,7 @@ impl Builder {
             }
             found.push(id);
             if descend(id) {
-                self.node(id).operands(|run| self.links(run), |operand| todo.push(operand));
+                todo.extend(self.operands(id));
             }
         }
         found.sort_unstable();

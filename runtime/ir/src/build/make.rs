@@ -227,7 +227,7 @@ impl Builder {
                 (Kind::Int | Kind::Float | Kind::Bool, _) => (id, power),
             };
             match flat.iter_mut().find(|f| f.0 == id && (f.1 > 0) == (power > 0)) {
-                Some(factor) => factor.1 += power,
+                Some(factor) => factor.1 = factor.1.saturating_add(power),
                 None => flat.push((id, power)),
             }
         }

@@ -121,6 +121,11 @@ impl Builder {
         &self.links[run.at as usize..(run.at + run.len) as usize]
     }
 
+    /// The links of a node's run; none if it has no run.
+    pub fn links_of(&self, node: &Node) -> &[Link] {
+        node.run().map_or(&[], |run| self.links(run))
+    }
+
     /// The kind of a node.
     pub fn kind(&self, id: Id) -> Kind {
         self.kinds[id.at()]
@@ -139,7 +144,8 @@ impl Builder {
     /// The operands of a node, in order, the axes of a fold excepted.
     pub fn operands(&self, id: Id) -> Vec<Id> {
         let mut ids = vec![];
-        self.node(id).operands(|run| self.links(run), |id| ids.push(id));
+        let node = self.node(id);
+        node.operands(self.links_of(&node), &mut |id| ids.push(id));
         ids
     }
 
@@ -181,7 +187,7 @@ impl Builder {
             return id;
         }
         let known = self.known();
-        let links = node.run().map_or(&[][..], |run| self.links(run));
+        let links = self.links_of(&node);
         let (kind, free) = (known.kind(&node), known.free(&node, links));
         let id = Id(self.nodes.len() as u32);
         self.nodes.push(node);

@@ -41,7 +41,7 @@ impl<'a> Tables<'a> {
                 kinds: &self.kinds,
                 free: &self.free,
             };
-            let links = node.run().map_or(&[][..], |run| self.kernel.links(run));
+            let links = self.kernel.links_of(node);
             let (kind, free) = (known.kind(node), known.free(node, links));
             let mut table = vec![];
             let mut error = None;

@@ -7,6 +7,9 @@ use crate::rewrite::subst;
 /// How deep speculation may nest. The longest cancellation known, that of layer norm, needs three.
 const SPECULATIONS: u32 = 5;
 
+/// How many sums a speculation may try in all.
+const BUDGET: usize = 256;
+
 impl Simplifier {
     /// The sum of `body` over `axes`, simplified.
     pub(crate) fn fold_sum(&mut self, axes: &[Axis], body: Id) -> Id {
@@ -60,7 +63,11 @@ impl Simplifier {
         if self.speculations >= SPECULATIONS {
             return None;
         }
+        if self.speculations == 0 {
+            self.budget = BUDGET;
+        }
         let parts = self.distribute(body)?;
+        self.budget = self.budget.checked_sub(parts.len())?;
         self.speculations += 1;
         let sums: Vec<(f64, Id)> = parts.iter().map(|&(k, id)| (k, self.fold_sum(axes, id))).collect();
         let total = self.sum(0.0, &sums);
@@ -125,7 +132,7 @@ impl Simplifier {
     /// Whether a scan along `axis` would have to be read at another place, which costs more than it saves.
     fn has_scan(&self, id: Id, axis: Axis) -> bool {
         let varies = |id: Id| self.b.free(id).contains(&axis);
-        let nodes = self.b.reach(&[id], varies);
+        let nodes = self.b.reach(&[id], &varies);
         nodes.into_iter().any(|id| varies(id) && matches!(self.b.node(id), Node::Scan { .. }))
     }
 

@@ -20,23 +20,34 @@
 mod fold;
 mod product;
 mod sum;
+#[cfg(test)]
+mod tests;
 
 use crate::build::Builder;
 use crate::kernel::{Fold, Id, Kind, Node};
 use crate::rewrite::{Remake, replace};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Builds derivatives over the primal nodes of a builder.
 pub(crate) struct Simplifier {
     pub(crate) b: Builder,
     /// Nodes below are the primal's.
     pub(crate) frozen: Id,
+    /// Copies of primal nodes under other names of axes or with values that are read back. They too keep the order of
+    /// operations: a comparison that is computed again must fall as it did in the forward.
+    copies: HashSet<Id>,
+    /// Whether what is built again stays as it stands.
+    exact: bool,
     /// The primal's float products, for rule (c).
     products: Vec<Id>,
     /// Whether the rules apply that hide what earlier ones look for.
     late: bool,
     /// How many speculations (rule (e)) are under way.
     speculations: u32,
+    /// How many more sums the outermost speculation may try.
+    budget: usize,
+    /// How many selections are being brought outside (rule (k)).
+    selects: u32,
 }
 
 impl Simplifier {
@@ -44,18 +55,37 @@ impl Simplifier {
         let frozen = Id(b.len());
         let is_product = |id: &Id| matches!(b.node(*id), Node::Prod { kind: Kind::Float, .. });
         let products = (0..b.len()).map(Id).filter(is_product).collect();
-        Simplifier { b, frozen, products, late: false, speculations: 0 }
+        Simplifier {
+            b,
+            frozen,
+            copies: HashSet::new(),
+            exact: false,
+            products,
+            late: false,
+            speculations: 0,
+            budget: 0,
+            selects: 0,
+        }
     }
 
     pub(crate) fn is_primal(&self, id: Id) -> bool {
-        id < self.frozen
+        id < self.frozen || self.copies.contains(&id)
     }
 
     /// Builds an expression again with the late rules, leaving primal nodes alone.
     pub(crate) fn polish(&mut self, id: Id) -> Id {
-        let (frozen, before) = (self.frozen, std::mem::replace(&mut self.late, true));
-        let id = replace(self, id, &HashMap::new(), |id| id < frozen);
+        let (frozen, copies) = (self.frozen, self.copies.clone());
+        let before = std::mem::replace(&mut self.late, true);
+        let id = replace(self, id, &HashMap::new(), &|id| id < frozen || copies.contains(&id));
         self.late = before;
+        id
+    }
+
+    /// Replaces nodes of an expression that is in its final form.
+    pub(crate) fn replace_exactly(&mut self, id: Id, map: &HashMap<Id, Id>) -> Id {
+        self.exact = true;
+        let id = replace(self, id, map, &|_| false);
+        self.exact = false;
         id
     }
 
@@ -115,7 +145,15 @@ impl Remake for Simplifier {
         &mut self.b
     }
 
-    fn remake(&mut self, node: Node) -> Id {
+    fn remake(&mut self, old: Id, node: Node) -> Id {
+        let primal = self.is_primal(old);
+        if primal || self.exact {
+            let id = self.b.remake(old, node);
+            if primal {
+                self.copies.insert(id);
+            }
+            return id;
+        }
         if let Node::Sum { kind: Kind::Float, c, terms } = node {
             let terms: Vec<(f64, Id)> = self.b.links(terms).iter().map(|l| (l.k.as_float(), l.id)).collect();
             self.sum(c.as_float(), &terms)
@@ -126,7 +164,7 @@ impl Remake for Simplifier {
             let axes = self.b.bound(axes);
             self.fold_sum(&axes, body)
         } else {
-            self.b.remake(node)
+            self.b.remake(old, node)
         }
     }
 }

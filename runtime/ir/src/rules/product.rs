@@ -53,14 +53,17 @@ impl Simplifier {
         };
         factors.iter().rev().for_each(|&f| push(&mut k, &mut todo, f));
         let cancels = |inner: &[Factor], power: i64, others: &[&[Factor]]| {
-            let against =
-                |f: &Factor| others.iter().flat_map(|o| o.iter()).any(|o| o.0 == f.0 && (o.1 > 0) != (f.1 * power > 0));
+            let against = |f: &Factor| {
+                let core = self.b.scaled(f.0).map_or(f.0, |s| s.1);
+                others.iter().flat_map(|o| o.iter()).any(|o| o.0 == core && (o.1 > 0) != (f.1 * power > 0))
+            };
             inner.iter().any(against)
         };
         while let Some((id, power)) = todo.pop() {
             if matches!(self.b.node(id), Node::Prod { kind: Kind::Float, .. }) {
                 let inner = self.factors(id);
-                if !self.is_primal(id) || cancels(&inner, power, &[&done, &todo]) {
+                let fits = inner.iter().all(|f| f.1.checked_mul(power).is_some_and(|p| p.abs() <= POWER));
+                if fits && (!self.is_primal(id) || cancels(&inner, power, &[&done, &todo])) {
                     inner.iter().rev().for_each(|&(f, p)| push(&mut k, &mut todo, (f, p * power)));
                     continue;
                 }
@@ -115,7 +118,7 @@ impl Simplifier {
             let Node::Unary(Unary::Exp, a) = self.b.node(exp) else { continue };
             for y in 0..factors.len() {
                 let (s, -1) = factors[y] else { continue };
-                let Some(log) = self.b.find(&Node::Unary(Unary::Log, s)).filter(|&l| self.is_primal(l)) else {
+                let Some(log) = self.b.find(&Node::Unary(Unary::Log, s)).filter(|&l| l < self.frozen) else {
                     continue;
                 };
                 if let Some(difference) = self.use_primal_sums(&[(1.0, a), (-1.0, log)]) {
@@ -175,23 +178,37 @@ impl Simplifier {
         }
     }
 
-    /// Rule (k), late: a product with a factor `select(q, a, 0)` is `select(q, product with a, 0)`. What is not selected
-    /// may be infinite, and 0 times infinity would be a NaN.
+    /// Rule (k), late: a product with a factor `select(q, a, 0)` is `select(q, product with a, 0)`, and likewise with the
+    /// sides exchanged. What is not selected may be infinite, and 0 times infinity would be a NaN.
     fn select_outermost(&mut self, k: f64, factors: &[Factor]) -> Option<Id> {
+        if self.selects >= SELECTS {
+            return None;
+        }
+        let bare = factors.len() == 1 && k == 1.0;
         for (at, &(id, power)) in factors.iter().enumerate() {
-            let Node::Select(q, a, zero) = self.b.node(id) else { continue };
-            if power != 1 || !self.is_zero(zero) || (factors.len() == 1 && k == 1.0) {
+            let Node::Select(q, a, b) = self.b.node(id) else { continue };
+            let side = if self.is_zero(b) { a } else { b };
+            if power != 1 || bare || !(self.is_zero(a) || self.is_zero(b)) {
                 continue;
             }
             let mut rest = factors.to_vec();
-            rest[at].0 = a;
+            rest[at].0 = side;
+            self.selects += 1;
             let product = self.product(&rest);
             let product = self.scale(k, product);
-            return Some(self.b.select(q, product, zero));
+            self.selects -= 1;
+            let zero = self.zero();
+            return Some(if side == a { self.b.select(q, product, zero) } else { self.b.select(q, zero, product) });
         }
         None
     }
 }
+
+/// How many selections one inside of the other are brought outside: the way there is recursive.
+const SELECTS: u32 = 64;
+
+/// The largest power that opening a product may lead to; larger ones stay nested.
+const POWER: i64 = 1 << 20;
 
 fn is_power_of_two(x: f64) -> bool {
     x.is_normal() && x.to_bits() << 12 == 0

@@ -21,7 +21,7 @@ impl Simplifier {
             return id;
         }
         if self.late
-            && terms.len() > 2
+            && terms.len() + usize::from(c != 0.0) > 2
             && let Some(id) = self.horner(c, &terms)
         {
             return id;

@@ -12,8 +12,8 @@
 //!   y[r, i] = x[r, i] * %0 * w[i]
 //! ```
 //!
-//! - Statements: `kernel`, `dim`, `axis`, `arg`, `%n = ..` for a node that is used more than once, `out` (followed by
-//!   `sparse` or `add` where the mode is not `Set`), one line a store, `spans`. `;` starts a comment.
+//! - Statements: `kernel`, `dim`, `axis`, `arg`, `%n = ..` for a node that is used more than once, `out` (with
+//!   `sparse` or `add` after the type where the mode is not `Set`), one line a store, `spans`. `;` starts a comment.
 //! - A store loops over the axes in its brackets, or over those after `over`: `y[t[i]] over i, j = ..`.
 //! - `2.0 * a - b + 1.0` is one sum, `a^2 * b / c` one product; parentheses make a node of their own. A constant that is
 //!   the first factor stands in parentheses, since a bare one is a coefficient. `+a` is the sum of `a` alone, `a^1` the product.

@@ -19,7 +19,7 @@ pub fn show(kernel: &Kernel) -> String {
     for out in kernel.outs.iter() {
         for store in out.stores.iter() {
             let sign = if out.mode == Mode::Add { "+=" } else { "=" };
-            let line = format!("{} {sign} {}\n", p.places(&out.name, &store.at), p.texts[store.node.at()].text);
+            let line = format!("{} {sign} {}\n", p.places(&out.name, &store.at), p.text(store.node));
             p.lets(&store.at, &mut text);
             p.lets(&[store.node], &mut text);
             text += &line;
@@ -36,7 +36,7 @@ impl fmt::Display for Kernel {
 
 fn callees(kernel: &Kernel, done: &mut Vec<&'static Kernel>, depth: u32, text: &mut String) {
     for &callee in kernel.callees.iter() {
-        if depth > 0 && !done.contains(&callee) {
+        if depth > 0 && !done.iter().any(|k| std::ptr::eq(*k, callee)) {
             done.push(callee);
             callees(callee, done, depth - 1, text);
             *text += &one(callee);
@@ -107,7 +107,7 @@ impl Printer<'_> {
     fn new(kernel: &Kernel, style: Style) -> Printer<'_> {
         let mut uses = vec![0u32; kernel.nodes.len()];
         let mut count = |id: Id| uses.get_mut(id.at()).into_iter().for_each(|n| *n += 1);
-        kernel.nodes.iter().for_each(|node| node.operands(|run| kernel.links(run), &mut count));
+        kernel.nodes.iter().for_each(|node| node.operands(kernel.links_of(node), &mut count));
         let stores = kernel.outs.iter().flat_map(|o| o.stores.iter());
         stores.flat_map(|s| s.at.iter().chain([&s.node])).for_each(|&id| count(id));
         let printed = vec![false; kernel.nodes.len()];
@@ -116,10 +116,28 @@ impl Printer<'_> {
         for (node, uses) in kernel.nodes.iter().zip(uses) {
             let (text, level) = p.node(node);
             let mut depth = 0;
-            node.operands(|run| kernel.links(run), |id| depth = depth.max(p.texts.get(id.at()).map_or(0, |t| t.depth)));
+            node.operands(kernel.links_of(node), &mut |id| {
+                depth = depth.max(p.texts.get(id.at()).map_or(0, |t| t.depth));
+            });
             let leaf = matches!(node, Node::Const(..) | Node::Size(_) | Node::Index(_));
-            let short = matches!(node, Node::Load { .. }) && text.len() < 40;
-            let shared = uses > 1 && !leaf && !short && (style == Style::Exact || text.len() > 12);
+            let short = match node {
+                Node::Load { .. } => text.len() < 40,
+                Node::Sum { kind: Kind::Int, .. } | Node::Prod { kind: Kind::Int, .. } => text.len() < 20,
+                Node::Cast(..) => text.len() < 10,
+                Node::Const(..)
+                | Node::Size(_)
+                | Node::Index(_)
+                | Node::Sum { .. }
+                | Node::Prod { .. }
+                | Node::Unary(..)
+                | Node::Binary(..)
+                | Node::Select(..)
+                | Node::Fold(..)
+                | Node::Scan { .. }
+                | Node::Random { .. }
+                | Node::Call { .. } => leaf,
+            };
+            let shared = uses > 1 && !short && (style == Style::Exact || text.len() > 12);
             let big = depth >= super::DEPTH / 8 || text.len() > if style == Style::Exact { 100 } else { 1000 };
             let entry = if shared || big {
                 let name = format!("%{names}");
@@ -154,7 +172,8 @@ impl Printer<'_> {
                 continue;
             }
             seen[id.at()] = true;
-            self.kernel.nodes[id.at()].operands(|run| self.kernel.links(run), |id| todo.push(id));
+            let node = &self.kernel.nodes[id.at()];
+            node.operands(self.kernel.links_of(node), &mut |id| todo.push(id));
             found.push(id);
         }
         found.sort_unstable();

@@ -79,7 +79,7 @@ pub enum What {
     },
     /// A sum, product or reduction of nothing at all.
     Empty(&'static str),
-    /// A power of 0, or a negative one in an integer product.
+    /// A power of 0, a huge one, or a negative one in an integer product.
     Power(i64),
     /// A reduction over something that is no axis.
     NotAnAxis,
@@ -181,6 +181,9 @@ impl fmt::Display for What {
             }
             What::Empty(of) => write!(f, "`{of}` needs at least one operand"),
             What::Power(0) => write!(f, "a factor cannot have the power 0"),
+            What::Power(k) if k.unsigned_abs() > super::POWER => {
+                write!(f, "a factor cannot have the power {k}; the limit is {}", super::POWER)
+            }
             What::Power(k) => write!(f, "an integer factor cannot have the power {k}; use `quot`"),
             What::NotAnAxis => write!(f, "a reduction is over axes, not over other integers"),
             What::BoundTwice(axis) => write!(f, "the reduction names axis `{axis}` twice"),

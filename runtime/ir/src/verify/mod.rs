@@ -10,15 +10,18 @@ pub use fault::{Fault, Part, What};
 use crate::facts::Known;
 use crate::kernel::{Axis, Id, Kernel, Kind, Mode, Node, OutDef, Store};
 use crate::names::RESERVED;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// How deep reductions, scans and callees may be nested: what walks them recurses.
 pub const DEPTH: u32 = 64;
 
+/// The largest power of a factor.
+pub const POWER: u64 = 1 << 15;
+
 /// The faults of a kernel; none if it is well formed.
 pub fn verify(kernel: &Kernel) -> Vec<Fault> {
-    let mut v = Verifier { kernel, faults: vec![], kinds: vec![], free: vec![], depth: vec![], callees: vec![] };
-    v.callees(DEPTH);
+    let mut v = Verifier::new(kernel);
+    v.callees(DEPTH, &mut HashMap::new());
     v.run()
 }
 
@@ -33,6 +36,10 @@ struct Verifier<'a> {
 }
 
 impl Verifier<'_> {
+    fn new(kernel: &Kernel) -> Verifier<'_> {
+        Verifier { kernel, faults: vec![], kinds: vec![], free: vec![], depth: vec![], callees: vec![] }
+    }
+
     fn run(mut self) -> Vec<Fault> {
         self.names();
         for (at, node) in self.kernel.nodes.iter().enumerate() {
@@ -86,26 +93,25 @@ impl Verifier<'_> {
         }
     }
 
-    /// A callee has no axes and no dims, and is itself well formed.
-    fn callees(&mut self, depth: u32) {
-        for callee in self.kernel.callees.iter() {
+    /// A callee has no axes and no dims, and is itself well formed. `seen` holds what was found of callees so far.
+    fn callees(&mut self, depth: u32, seen: &mut HashMap<*const Kernel, Option<What>>) {
+        for &callee in self.kernel.callees.iter() {
             let name = || callee.name.to_string();
-            let what = if depth == 0 {
-                Some(What::CallDepth(name()))
-            } else if !callee.axes.is_empty() || !callee.dims.is_empty() || !callee.outs.iter().all(is_pointwise) {
-                Some(What::CalleeLoops(name()))
-            } else {
-                let mut v = Verifier {
-                    kernel: callee,
-                    faults: vec![],
-                    kinds: vec![],
-                    free: vec![],
-                    depth: vec![],
-                    callees: vec![],
+            let known = seen.get(&std::ptr::from_ref(callee)).cloned();
+            let what = known.unwrap_or_else(|| {
+                let what = if depth == 0 {
+                    Some(What::CallDepth(name()))
+                } else if !callee.axes.is_empty() || !callee.dims.is_empty() || !callee.outs.iter().all(is_pointwise) {
+                    Some(What::CalleeLoops(name()))
+                } else {
+                    let mut inner = Verifier::new(callee);
+                    inner.callees(depth - 1, seen);
+                    let fault = inner.run().into_iter().next();
+                    fault.map(|fault| What::Callee { name: name(), fault: Box::new(fault.what) })
                 };
-                v.callees(depth - 1);
-                v.run().into_iter().next().map(|fault| What::Callee { name: name(), fault: Box::new(fault.what) })
-            };
+                seen.insert(std::ptr::from_ref(callee), what.clone());
+                what
+            });
             self.callees.push(what.is_none());
             what.into_iter().for_each(|what| self.report(None, what));
         }
@@ -137,7 +143,7 @@ impl Verifier<'_> {
             if !plain || self.kinds[id.at()] != Kind::Int {
                 return self.report(Some(id), What::Extent);
             }
-            node.operands(|run| self.kernel.links(run), |id| todo.push(id));
+            node.operands(self.kernel.links_of(node), &mut |id| todo.push(id));
         }
     }
 

@@ -1,7 +1,7 @@
 //! The typing rules of nodes, one arm a variant.
 
-use super::{DEPTH, Part, Verifier, What};
-use crate::kernel::{Binary, Fold, Id, Kind, Link, Node, Num, Run, Unary};
+use super::{DEPTH, POWER, Part, Verifier, What};
+use crate::kernel::{Binary, Fold, Id, Kind, Link, Node, Run, Unary};
 
 impl Verifier<'_> {
     /// Checks a node and notes its kind and free axes. One whose operands do not exist is passed over in what follows.
@@ -12,7 +12,7 @@ impl Verifier<'_> {
         }
         let depth = self.depth_of(id, node, sound);
         let (kind, free) = if sound {
-            let links = node.run().map_or(&[][..], |run| self.kernel.links(run));
+            let links = self.kernel.links_of(node);
             (self.known().kind(node), self.known().free(node, links))
         } else {
             (Kind::Float, vec![])
@@ -30,7 +30,7 @@ impl Verifier<'_> {
             return false;
         }
         let mut late = vec![];
-        node.operands(|run| self.kernel.links(run), |operand| late.push(operand));
+        node.operands(self.kernel.links_of(node), &mut |operand| late.push(operand));
         if let Node::Fold(_, run, _) = *node {
             late.extend(self.kernel.links(run).iter().map(|l| l.id));
         }
@@ -69,7 +69,7 @@ impl Verifier<'_> {
     fn depth_of(&mut self, id: Id, node: &Node, sound: bool) -> u32 {
         let mut depth = 0;
         if sound {
-            node.operands(|run| self.kernel.links(run), |operand| depth = depth.max(self.depth[operand.at()]));
+            node.operands(self.kernel.links_of(node), &mut |operand| depth = depth.max(self.depth[operand.at()]));
         }
         if matches!(node, Node::Fold(..) | Node::Scan { .. }) {
             depth += 1;
@@ -101,7 +101,8 @@ impl Verifier<'_> {
             Node::Prod { kind, factors } => {
                 self.terms(id, "product", kind, factors);
                 for &Link { k, .. } in self.kernel.links(factors) {
-                    if k == Num::int(0) || (kind == Kind::Int && k.as_int() < 0) {
+                    let fits = (1..=POWER).contains(&k.as_int().unsigned_abs());
+                    if !fits || (kind == Kind::Int && k.as_int() < 0) {
                         self.report(Some(id), What::Power(k.as_int()));
                     }
                 }

@@ -1,8 +1,6 @@
 //! The text form prints and parses back to an equal value.
 
-mod common;
-
-use common::{NAMED, kernel};
+use crate::common::{NAMED, kernel};
 use cotangent_ir::{parse, print, show};
 
 /// What `print` gives reads back equal, and prints the same again.
@@ -59,7 +57,7 @@ fn every_construct_comes_back() {
 
 #[test]
 fn spans_come_back() {
-    let mut k = kernel(common::SOFTMAX);
+    let mut k = kernel(crate::common::SOFTMAX);
     k.spans = (0..k.nodes.len() as u32).map(|n| n * 7).collect();
     assert_eq!(parse(&print(&k)).unwrap(), k);
 }
@@ -92,7 +90,7 @@ fn long_chains_print_in_steps() {
 
 #[test]
 fn reports_are_short() {
-    let k = kernel(common::LAYER_NORM);
+    let k = kernel(crate::common::LAYER_NORM);
     assert_eq!(
         show(&k),
         "%0 = x[r][i] - sum[i](x[r][i]) / C\n\

@@ -1,8 +1,6 @@
 //! The evaluator's own semantics, on small cases done by hand.
 
-mod common;
-
-use common::{kernel, run};
+use crate::common::{kernel, run};
 use cotangent_ir::{EvalError, Value, eval};
 
 /// A kernel with the arguments `x: float[N]`, `t: int[N]` and these outputs.

@@ -1,9 +1,10 @@
 //! Kernels and values that the tests share.
 #![allow(dead_code, reason = "each test crate uses a part")]
 
+pub(crate) mod random;
+
 use cotangent_ir::{
-    Arg, Data, Derivative, Kernel, Kind, Save, Source, Stage, Value, eval, eval_sized, extents, parse, show, verify,
-    vjp,
+    Arg, Data, Derivative, Kernel, Kind, Save, Source, Stage, Value, eval_sized, extents, parse, show, verify, vjp,
 };
 
 /// xorshift64*, so that every run sees the same numbers.
@@ -51,7 +52,12 @@ pub(crate) fn kernel(text: &str) -> Kernel {
 
 /// The outputs of a kernel.
 pub(crate) fn run(kernel: &Kernel, args: &[Value]) -> Vec<Value> {
-    eval(kernel, args).unwrap_or_else(|e| panic!("{e}\n{kernel}"))
+    run_sized(kernel, args, &[])
+}
+
+/// The outputs of a kernel, some of whose dims are known.
+pub(crate) fn run_sized(kernel: &Kernel, args: &[Value], dims: &[Option<i64>]) -> Vec<Value> {
+    eval_sized(kernel, args, dims).unwrap_or_else(|e| panic!("{e}\n{kernel}"))
 }
 
 pub(crate) const SOFTMAX: &str = "
@@ -333,12 +339,17 @@ fn extent(kernel: &Kernel, id: cotangent_ir::Id, dims: &[i64]) -> usize {
     use cotangent_ir::Node;
     let value = |id| extent(kernel, id, dims) as i64;
     let links = |run| kernel.links(run).iter();
-    let n = match kernel.nodes[id.0 as usize] {
-        Node::Const(_, n) => n.as_int(),
-        Node::Size(dim) => dims[dim.0 as usize],
-        Node::Sum { c, terms, .. } => c.as_int() + links(terms).map(|l| l.k.as_int() * value(l.id)).sum::<i64>(),
-        Node::Prod { factors, .. } => links(factors).map(|l| value(l.id).pow(l.k.as_int() as u32)).product(),
-        ref other => panic!("{other:?} in an extent"),
+    let node = &kernel.nodes[id.0 as usize];
+    let n = if let Node::Const(_, n) = node {
+        n.as_int()
+    } else if let Node::Size(dim) = node {
+        dims[dim.0 as usize]
+    } else if let Node::Sum { c, terms, .. } = node {
+        c.as_int() + links(*terms).map(|l| l.k.as_int() * value(l.id)).sum::<i64>()
+    } else if let Node::Prod { factors, .. } = node {
+        links(*factors).map(|l| value(l.id).pow(l.k.as_int() as u32)).product()
+    } else {
+        panic!("{node:?} in an extent")
     };
     n as usize
 }
@@ -368,8 +379,17 @@ pub(crate) fn cotangents(kernel: &Kernel, outs: &[Value], rng: &mut Rng) -> Cota
 
 /// The gradients by way of the derived kernels.
 pub(crate) fn gradients(kernel: &Kernel, d: &Derivative, args: &[Value], cts: &Cotangents) -> Vec<Value> {
-    let dims = extents(kernel, args).unwrap();
-    let outs = run(&d.forward, args);
+    gradients_sized(kernel, d, args, cts, &extents(kernel, args).unwrap())
+}
+
+fn gradients_sized(
+    kernel: &Kernel,
+    d: &Derivative,
+    args: &[Value],
+    cts: &Cotangents,
+    dims: &[Option<i64>],
+) -> Vec<Value> {
+    let outs = run_sized(&d.forward, args, dims);
     let mut staged: Vec<Value> = vec![];
     let call = |stage: &Stage, staged: &[Value]| {
         let values: Vec<Value> = stage
@@ -382,7 +402,7 @@ pub(crate) fn gradients(kernel: &Kernel, d: &Derivative, args: &[Value], cts: &C
                 Source::Staged(t) => staged[t as usize].clone(),
             })
             .collect();
-        eval_sized(&stage.kernel, &values, &dims).unwrap_or_else(|e| panic!("{e}\n{kernel}\n{}", stage.kernel))
+        eval_sized(&stage.kernel, &values, dims).unwrap_or_else(|e| panic!("{e}\n{kernel}\n{}", stage.kernel))
     };
     if let Some(stage) = &d.stage {
         staged = call(stage, &[]);
@@ -397,9 +417,16 @@ pub(crate) fn objective(outs: &[Value], cts: &Cotangents) -> f64 {
 }
 
 /// The largest error of a derivative against central differences, relative to `1 + |difference|`.
-pub(crate) fn error(kernel: &Kernel, d: &Derivative, wrt: &[Arg], args: &[Value], rng: &mut Rng) -> f64 {
-    let cts = cotangents(kernel, &run(kernel, args), rng);
-    let found = gradients(kernel, d, args, &cts);
+pub(crate) fn error(
+    kernel: &Kernel,
+    d: &Derivative,
+    wrt: &[Arg],
+    args: &[Value],
+    dims: &[Option<i64>],
+    rng: &mut Rng,
+) -> f64 {
+    let cts = cotangents(kernel, &run_sized(kernel, args, dims), rng);
+    let found = gradients_sized(kernel, d, args, &cts, dims);
     let mut worst = 0.0f64;
     for (&arg, found) in wrt.iter().zip(&found) {
         let at = arg.0 as usize;
@@ -410,7 +437,7 @@ pub(crate) fn error(kernel: &Kernel, d: &Derivative, wrt: &[Arg], args: &[Value]
                 if let Data::Float(data) = &mut args[at].data {
                     data[i] += h;
                 }
-                objective(&run(kernel, &args), &cts)
+                objective(&run_sized(kernel, &args, dims), &cts)
             };
             let h = 1e-5;
             let difference = (shifted(h) - shifted(-h)) / (2.0 * h);
@@ -423,10 +450,15 @@ pub(crate) fn error(kernel: &Kernel, d: &Derivative, wrt: &[Arg], args: &[Value]
 
 /// A kernel's gradient by all float arguments is right, with and without saving.
 pub(crate) fn check_gradient(kernel: &Kernel, args: &[Value], tolerance: f64) {
+    check_gradient_sized(kernel, args, &extents(kernel, args).unwrap(), tolerance);
+}
+
+/// As `check_gradient`, where the arguments do not determine every dim.
+pub(crate) fn check_gradient_sized(kernel: &Kernel, args: &[Value], dims: &[Option<i64>], tolerance: f64) {
     let wrt = floats(kernel);
     for save in [Save::Nothing, Save::Useful] {
         let d = derive(kernel, &wrt, save);
-        let worst = error(kernel, &d, &wrt, args, &mut Rng::new(5));
+        let worst = error(kernel, &d, &wrt, args, dims, &mut Rng::new(5));
         assert!(worst < tolerance, "{save:?}: error {worst:e}\n{kernel}\n{}", show(&d.backward.kernel));
     }
 }

@@ -1,0 +1,24 @@
+//! The rules of `#[kernel]`. Each function reports one rule, and its name is the rule's id.
+//!
+//! The stages call them where they can know: `syntax` and `signature` while the tokens are read, `dims`, `names`, `calls`,
+//! `kinds`, `index` and `outputs` while the body is lowered.
+
+pub(super) mod calls;
+pub(super) mod dims;
+pub(super) mod index;
+pub(super) mod kinds;
+pub(super) mod names;
+pub(super) mod outputs;
+pub(super) mod signature;
+pub(super) mod syntax;
+
+/// The entry of `known` that is most like `name`, as the end of a message.
+pub(super) fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let near = known.into_iter().map(|k| (strsim::jaro_winkler(k, name), k)).filter(|(score, _)| *score > 0.8);
+    near.max_by(|a, b| a.0.total_cmp(&b.0)).map_or_else(String::new, |(_, k)| format!("; did you mean `{k}`?"))
+}
+
+/// `1 index`, `2 indices`.
+fn counted(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}

@@ -1,0 +1,139 @@
+//! The rules of a kernel's signature and of the attribute.
+
+use super::super::ast::{At, text};
+use super::did_you_mean;
+use crate::diags::Diags;
+use proc_macro2::Ident;
+use quote::ToTokens;
+use syn::{Attribute, Item, Pat, Receiver, Signature, Type, TypeReference};
+
+/// `#[kernel]` on anything but a function.
+pub(crate) fn wrong_item(item: &Item, diags: &mut Diags) {
+    let keyword = item.to_token_stream().into_iter().next();
+    diags.error(&keyword, "`#[kernel]` goes on a free `fn`");
+}
+
+/// Generics, and words before `fn`.
+pub(crate) fn plain_function(sig: &Signature, diags: &mut Diags) {
+    if !sig.generics.params.is_empty() {
+        diags.error(
+            &sig.generics,
+            "a kernel has no generics: `f32` stands for every float precision, and dims such as `N` need no declaration",
+        );
+    }
+    if let Some(clause) = &sig.generics.where_clause {
+        diags.error(clause, "a kernel has no generics, and so no `where`");
+    }
+    let words = [
+        sig.constness.as_ref().map(At::of),
+        sig.asyncness.as_ref().map(At::of),
+        if let syn::Safety::Default = sig.safety { None } else { Some(At::of(&sig.safety)) },
+        sig.abi.as_ref().map(At::of),
+        sig.variadic.as_ref().map(At::of),
+    ];
+    for at in words.into_iter().flatten() {
+        diags.error(&at, "a kernel is a plain `fn`");
+    }
+}
+
+/// An option that does not exist.
+pub(crate) fn unknown_option(name: &Ident, diags: &mut Diags) {
+    let hint = did_you_mean(&text(name), ["raw", "vjp"]);
+    diags.error(name, format!("unknown option `{name}` for `#[kernel]`{hint}"));
+}
+
+/// An option that is given twice.
+pub(crate) fn option_twice(name: &Ident, diags: &mut Diags) {
+    diags.error(name, format!("option `{name}` is given twice"));
+}
+
+/// A body that is code for the device.
+pub(crate) fn raw_body(at: &At, diags: &mut Diags) {
+    diags.error(at, "`raw` kernels are not supported yet");
+}
+
+/// `self` as a parameter.
+pub(crate) fn receiver(receiver: &Receiver, diags: &mut Diags) {
+    diags.error(receiver, "a kernel is a free function and has no `self`; pass the tensors that it reads");
+}
+
+/// An attribute on a parameter.
+pub(crate) fn parameter_attribute(attr: &Attribute, diags: &mut Diags) {
+    diags.error(attr, "attributes cannot stand on a parameter of a kernel");
+}
+
+/// A parameter that is a pattern.
+pub(crate) fn parameter_pattern(pat: &Pat, diags: &mut Diags) {
+    diags.error(pat, "a parameter of a kernel is a plain name");
+}
+
+/// Two parameters of one name.
+pub(crate) fn duplicate_parameter(name: &Ident, diags: &mut Diags) {
+    diags.error(name, format!("parameter `{name}` is declared twice"));
+}
+
+/// A parameter of a reference type other than `&mut Tensor![..]`.
+pub(crate) fn reference_parameter(ty: &TypeReference, diags: &mut Diags) {
+    diags.error(
+        ty,
+        "a kernel takes values, without `&`\nhelp: only a tensor that it changes in place is `&mut Tensor![..]`",
+    );
+}
+
+/// A parameter of a type that kernels do not have.
+pub(crate) fn unknown_type(ty: &Type, diags: &mut Diags) {
+    diags.error(ty, format!("a kernel takes `Tensor![..]`, `f32`, `i64`, `usize`, `bool` and `Key`{}", instead_of(ty)));
+}
+
+/// A result of a type that kernels do not have.
+pub(crate) fn unknown_result(ty: &Type, diags: &mut Diags) {
+    diags.error(
+        ty,
+        format!("a kernel returns `Tensor![..]`, `f32`, `i64`, `bool`, or a tuple of these{}", instead_of(ty)),
+    );
+}
+
+/// What to write instead of a type.
+fn instead_of(ty: &Type) -> &'static str {
+    let Type::Path(path) = ty else { return "" };
+    let Some(last) = path.path.segments.last() else { return "" };
+    match last.ident.to_string().as_str() {
+        "f64" | "f16" | "bf16" => "\nhelp: `f32` stands for every float precision",
+        "i8" | "i16" | "i32" | "i128" | "u8" | "u16" | "u32" | "u64" | "u128" | "isize" | "usize" => {
+            "\nhelp: use `i64`"
+        }
+        "Tensor" => "\nhelp: say its dims, as in `Tensor![B, C]` or `Tensor![Int; B]`",
+        _ => "",
+    }
+}
+
+/// A kernel that computes nothing.
+pub(crate) fn no_result(name: &Ident, diags: &mut Diags) {
+    diags.error(
+        name,
+        format!(
+            "`{name}` returns nothing and changes nothing\nhelp: declare a result, or a parameter `&mut Tensor![..]`"
+        ),
+    );
+}
+
+/// A pointwise kernel without anything to be pointwise over.
+pub(crate) fn no_parameters(name: &Ident, diags: &mut Diags) {
+    diags.error(name, format!("`{name}` takes no parameters, so that its result has no shape"));
+}
+
+/// A scalar as the result of a kernel on tensors.
+pub(crate) fn scalar_result(at: &At, diags: &mut Diags) {
+    diags.error(at, "a kernel on tensors returns tensors; a single element is `Tensor![]`");
+}
+
+/// A parameter that nothing reads.
+pub(crate) fn unused_parameter(name: &Ident, diags: &mut Diags) {
+    let text = text(name);
+    diags.error(name, format!("parameter `{text}` is never used\nhelp: leave it out, or name it `_{text}`"));
+}
+
+/// A parameter that bears the name of a dim.
+pub(crate) fn parameter_named_like_a_dim(name: &Ident, diags: &mut Diags) {
+    diags.error(name, format!("`{name}` is a dim as well as a parameter; rename one of them"));
+}

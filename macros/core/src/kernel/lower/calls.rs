@@ -1,0 +1,220 @@
+//! Calls: functions of single values, what only kernels have, and other kernels.
+
+use super::super::ast::{At, Expr, Node, ParamKind, text};
+use super::super::check::{calls as check, kinds, names};
+use super::functions::{Function, Takes, function};
+use super::{Binding, Lower, Value, functions, is_closure, placeholder, reduce};
+use cotangent_ir::{Binary, Id, Kind};
+use proc_macro2::Ident;
+use syn::Path;
+
+impl Lower<'_> {
+    /// `f(a, b)`.
+    pub(super) fn call(&mut self, path: &Path, args: &[Expr], at: &At) -> Option<Value> {
+        let Some(name) = builtin(path) else { return self.kernel(path, args, at).map(Value::Node) };
+        let word = text(name);
+        let over_indices = args.last().is_some_and(|arg| is_closure(&arg.node));
+        match word.as_str() {
+            "select" => return self.select(name, args, at),
+            "or_zero" => return self.or_zero(name, args).map(Value::Node),
+            "uniform" | "random_bits" => return self.random(name, args, at).map(Value::Node),
+            "len" => return self.len(name, args).map(Value::Node),
+            "powi" => return self.powi(name, args).map(Value::Node),
+            _ => {}
+        }
+        if reduce::is_reduction(&word) && (over_indices || function(&word).is_none()) {
+            return self.reduction(name, args, at).map(Value::Node);
+        }
+        match function(&word) {
+            Some(function) => self.apply(function, name, args, &word).map(Value::Node),
+            None if word == self.name => {
+                check::recursion(name, self.diags);
+                None
+            }
+            None if args.iter().any(|arg| matches!(arg.node, Node::Closure(_) | Node::Range(..))) => {
+                check::unknown_reduction(name, reduce::NAMES, self.diags);
+                None
+            }
+            None => self.kernel(path, args, at).map(Value::Node),
+        }
+    }
+
+    /// `a.f(b)`; the receiver is the first argument.
+    pub(super) fn method(&mut self, name: &Ident, args: &[Expr]) -> Option<Id> {
+        let word = text(name);
+        match function(&word) {
+            Some(function) => self.apply(function, name, args, &word),
+            None if word == "powi" => self.powi(name, args),
+            None => {
+                args.iter().for_each(|arg| drop(self.expr(arg)));
+                check::unknown_method(name, functions::names().chain(["powi"]), self.diags);
+                None
+            }
+        }
+    }
+
+    fn apply(&mut self, function: &Function, name: &Ident, args: &[Expr], word: &str) -> Option<Id> {
+        if !self.arity(name, function.arity, args) {
+            return None;
+        }
+        let values: Vec<Option<Id>> = args
+            .iter()
+            .map(|arg| if function.takes == Takes::Any { self.scalar(arg) } else { self.number(arg, word) })
+            .collect();
+        let mut values = values.into_iter().collect::<Option<Vec<Id>>>()?;
+        let float = values.iter().any(|&id| self.b.kind(id) == Kind::Float);
+        if function.takes == Takes::Floats || (function.takes == Takes::Numbers && float) {
+            values.iter_mut().for_each(|id| *id = self.b.cast(Kind::Float, *id));
+        }
+        self.note(&At::from(name.span()));
+        Some((function.build)(&mut self.b, &values))
+    }
+
+    /// Whether a function gets as many arguments as it takes.
+    fn arity(&mut self, name: &Ident, takes: usize, args: &[Expr]) -> bool {
+        if takes != args.len() {
+            args.iter().for_each(|arg| drop(self.expr(arg)));
+            check::number_of_arguments(name, takes, args.len(), self.diags);
+        }
+        takes == args.len()
+    }
+
+    /// `select(c, a, b)`.
+    fn select(&mut self, name: &Ident, args: &[Expr], at: &At) -> Option<Value> {
+        let [condition, a, b] = args else {
+            self.arity(name, 3, args);
+            return None;
+        };
+        let (q, x, y) = (self.condition(condition), self.expr(a), self.expr(b));
+        self.choose(q?, (x?, &a.at), (y?, &b.at), at)
+    }
+
+    /// `or_zero(x[i - 1])`: 0 where the place is outside.
+    fn or_zero(&mut self, name: &Ident, args: &[Expr]) -> Option<Id> {
+        match args {
+            [Expr { node: Node::Index(tensor, indices), at }] => self.load(tensor, indices, at, true),
+            [Expr { node: Node::Broken, .. }] => None,
+            _ => {
+                args.iter().for_each(|arg| drop(self.expr(arg)));
+                check::or_zero_of_value(name, self.diags);
+                None
+            }
+        }
+    }
+
+    /// `uniform(key, i)`, or `random_bits(key, i)`.
+    fn random(&mut self, name: &Ident, args: &[Expr], at: &At) -> Option<Id> {
+        let [key, place] = args else {
+            // The key is no value, so that the arguments are not lowered.
+            check::number_of_arguments(name, 2, args.len(), self.diags);
+            return None;
+        };
+        let (stream, place_id) = (self.key(key), self.scalar(place));
+        let (stream, place_id) = (stream?, place_id?);
+        if self.b.kind(place_id) != Kind::Int {
+            super::super::check::index::not_an_index(&place.at, self.b.kind(place_id), self.diags);
+            return None;
+        }
+        self.note(at);
+        let word = self.b.random(stream, place_id);
+        if *name == "random_bits" {
+            return Some(word);
+        }
+        // The upper 24 bits of the word, as many as an `f32` holds.
+        let eight = self.b.int(8);
+        let bits = self.b.binary(Binary::Shr, word, eight);
+        let bits = self.b.cast(Kind::Float, bits);
+        Some(self.b.scale(1.0 / 16_777_216.0, bits))
+    }
+
+    /// A random stream.
+    fn key(&mut self, e: &Expr) -> Option<Id> {
+        if let Node::Name(name) = &e.node
+            && let Some(Binding::Param(param)) = self.lookup(&text(name))
+            && let ParamKind::Key = self.params[param].ast.kind
+        {
+            self.params[param].used = true;
+            self.note(&e.at);
+            return Some(self.b.load(self.params[param].arg, &[]));
+        }
+        // A value that has a mistake of its own is reported for that.
+        if self.scalar(e).is_some() {
+            check::key_expected(&e.at, self.diags);
+        }
+        None
+    }
+
+    /// `len(C)`.
+    fn len(&mut self, name: &Ident, args: &[Expr]) -> Option<Id> {
+        let [Expr { node: Node::Name(dim), at }] = args else {
+            check::len_of_dim(&At::from(name.span()), self.diags);
+            return None;
+        };
+        let Some(dim) = self.dims.get(&text(dim)) else {
+            match self.lookup(&text(dim)) {
+                Some(_) => check::len_of_dim(at, self.diags),
+                None => names::unknown_name(dim, self.dims.names(), self.diags),
+            }
+            return None;
+        };
+        self.note(at);
+        Some(self.b.size(dim))
+    }
+
+    /// `powi(x, 3)`, of a literal power.
+    fn powi(&mut self, name: &Ident, args: &[Expr]) -> Option<Id> {
+        let [base, power] = args else {
+            self.arity(name, 2, args);
+            return None;
+        };
+        let (x, n) = (self.number(base, "powi"), self.number(power, "powi"));
+        let (x, n) = (x?, n?);
+        let Some(n) = self.b.as_int(n).filter(|n| i32::try_from(*n).is_ok()) else {
+            check::literal_power(&power.at, self.diags);
+            return None;
+        };
+        if n < 0 && self.b.kind(x) == Kind::Int {
+            check::negative_power(&power.at, self.diags);
+            return None;
+        }
+        self.note(&At::from(name.span()));
+        Some(self.b.power(x, n))
+    }
+
+    /// A call of another pointwise kernel.
+    fn kernel(&mut self, path: &Path, args: &[Expr], at: &At) -> Option<Id> {
+        if args.is_empty() {
+            check::call_without_arguments(at, self.diags);
+            return None;
+        }
+        let mut values = vec![];
+        for arg in args {
+            values.push(self.scalar(arg).and_then(|id| match self.b.kind(id) {
+                Kind::Float | Kind::Int => Some(self.b.cast(Kind::Float, id)),
+                Kind::Bool => {
+                    kinds::float_for_kernel(&arg.at, self.diags);
+                    None
+                }
+            }));
+        }
+        let values = values.into_iter().collect::<Option<Vec<Id>>>()?;
+        let kernel = placeholder::callee(path, values.len(), &mut self.callees)?;
+        let callee = self.b.callee(kernel);
+        self.note(&At::of(path));
+        Some(self.b.call(callee, 0, &values))
+    }
+}
+
+/// The name by which a path may call a function of this language: a single one, or that of a method of `f32`.
+fn builtin(path: &Path) -> Option<&Ident> {
+    if let Some(name) = path.get_ident() {
+        return Some(name);
+    }
+    let mut segments = path.segments.iter();
+    match (path.leading_colon, segments.next(), segments.next(), segments.next()) {
+        (None, Some(ty), Some(function), None) if ["f32", "f64", "i64"].iter().any(|name| ty.ident == name) => {
+            Some(&function.ident)
+        }
+        (_, _, _, _) => None,
+    }
+}

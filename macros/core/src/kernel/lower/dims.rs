@@ -1,0 +1,240 @@
+//! Declared dims: from `Tensor![R.., N - K + 1]` to extents, and whether the shapes at hand determine every name.
+
+use super::super::ast::{At, Kernel, Param, ParamKind, text};
+use super::super::bounds::Range;
+use super::super::check::dims as check;
+use super::super::poly::{Atom, Poly};
+use super::Lower;
+use crate::dims::{DimExpr, TensorType};
+use cotangent_ir::{Dim, Id};
+use proc_macro2::Ident;
+use std::collections::BTreeSet;
+
+/// One extent.
+#[derive(Clone)]
+pub(super) struct Extent {
+    /// Equal extents are one node.
+    pub(super) node: Id,
+    /// As the user wrote it.
+    pub(super) written: String,
+}
+
+/// The names of dims.
+#[derive(Default)]
+pub(super) struct Dims {
+    names: Vec<Name>,
+    /// Dims of which a declared dim is a quotient, as multiples of it.
+    pub(super) multiples: Vec<(Dim, Poly)>,
+}
+
+struct Name {
+    text: String,
+    dim: Dim,
+    /// Whether it stands for leading axes.
+    group: bool,
+}
+
+impl Dims {
+    /// The dim of that name.
+    pub(super) fn get(&self, name: &str) -> Option<Dim> {
+        self.names.iter().find(|n| n.text == name).map(|n| n.dim)
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(|n| n.text.as_str())
+    }
+
+    /// A polynomial of dims in the user's names.
+    pub(super) fn written(&self, poly: &Poly) -> String {
+        let name = |atom: &Atom| match atom {
+            Atom::Dim(dim) => self.names.get(dim.at()).map_or_else(|| "_".to_owned(), |n| n.text.clone()),
+            Atom::Axis(_) | Atom::Quot(..) | Atom::Rem(..) | Atom::Other(_) => "_".to_owned(),
+        };
+        poly.written(&name)
+    }
+
+    /// A range in the user's names, as Rust writes it.
+    pub(super) fn written_range(&self, range: &Range) -> String {
+        match range.last.plus(1, &Poly::constant(1)) {
+            Some(end) => format!("{}..{}", self.written(&range.first), self.written(&end)),
+            None => format!("{}..={}", self.written(&range.first), self.written(&range.last)),
+        }
+    }
+}
+
+impl Lower<'_> {
+    /// Declares the dims of a parameter.
+    pub(super) fn declare_dims(&mut self, shape: &TensorType, at: &At) {
+        match &shape.rest {
+            Some(Some(name)) => self.declare_dim(name, true),
+            Some(None) => check::nameless_group(at, self.diags),
+            None => {}
+        }
+        shape.dims.iter().flat_map(DimExpr::names).for_each(|name| self.declare_dim(name, false));
+    }
+
+    fn declare_dim(&mut self, name: &Ident, group: bool) {
+        let text = text(name);
+        match self.dims.names.iter().find(|n| n.text == text) {
+            Some(known) if known.group != group => check::group_and_dim(name, self.diags),
+            Some(_) => {}
+            None => {
+                if !text.starts_with(char::is_uppercase) {
+                    check::dim_in_lower_case(name, self.diags);
+                }
+                let dim = self.b.dim(&text);
+                self.dims.names.push(Name { text, dim, group });
+            }
+        }
+    }
+
+    /// The extents of a shape; nothing where one was reported.
+    pub(super) fn extents(&mut self, shape: &TensorType, at: &At) -> Option<Vec<Extent>> {
+        let mut extents = vec![];
+        match &shape.rest {
+            Some(Some(name)) => {
+                let dim = self.dims.get(&text(name));
+                let node = dim.map(|dim| self.b.size(dim));
+                extents.push(node.map(|node| Extent { node, written: format!("{name}..") }));
+            }
+            Some(None) => extents.push(None),
+            None => {}
+        }
+        for dim in &shape.dims {
+            let written = dim.written();
+            let poly = self.poly(dim, at);
+            if let Some(poly) = &poly {
+                self.learn_multiple(poly);
+            }
+            extents.push(poly.map(|poly| Extent { node: poly.node(&mut self.b), written }));
+        }
+        extents.into_iter().collect()
+    }
+
+    /// `C / 2` as a dim says that `C` is twice as much.
+    fn learn_multiple(&mut self, poly: &Poly) {
+        let Some(Atom::Quot(p, q)) = poly.as_atom() else { return };
+        let Some(&Atom::Dim(dim)) = p.as_atom() else { return };
+        let known =
+            self.dims.multiples.iter().any(|(d, value)| *d == dim || value.atoms().any(|a| *a == Atom::Dim(dim)));
+        let names = q.atoms().any(|atom| *atom == Atom::Dim(dim));
+        if let (false, false, Some(value)) = (known, names, q.times(poly)) {
+            self.dims.multiples.push((dim, value));
+        }
+    }
+
+    /// A dim as a polynomial; nothing where it was reported.
+    fn poly(&mut self, e: &DimExpr, at: &At) -> Option<Poly> {
+        match poly(e, &self.dims) {
+            Ok(poly) => match poly.as_const().filter(|&value| value < 0) {
+                None => return Some(poly),
+                Some(value) => check::negative_dim(at, &e.written(), value, self.diags),
+            },
+            // A name that no parameter has is reported by `unbound_dims`.
+            Err(Fault::Unknown) => {}
+            Err(Fault::Constant) => check::constant_dim(at, &e.written(), self.diags),
+            Err(Fault::Zero) => check::dim_over_zero(at, &e.written(), self.diags),
+            Err(Fault::Large) => check::large_dim(at, &e.written(), self.diags),
+        }
+        None
+    }
+
+    /// Reports the dims that no shape determines, each once.
+    pub(super) fn unbound_dims(&mut self, ast: &Kernel) {
+        let unbound = self.unbound(ast.params.iter());
+        let mut reported = BTreeSet::new();
+        let shapes = ast.params.iter().filter_map(|p| if let ParamKind::Tensor(t) = &p.kind { Some(t) } else { None });
+        let params: Vec<&Ident> = shapes.flat_map(|t| t.dims.iter().flat_map(DimExpr::names)).collect();
+        for name in params {
+            if unbound.contains(&text(name)) && reported.insert(text(name)) {
+                check::unbound_dim(name, self.diags);
+            }
+        }
+        for out in ast.outs.iter().filter_map(|out| out.shape.as_ref()) {
+            for name in out.names() {
+                if self.dims.get(&text(name)).is_none() && reported.insert(text(name)) {
+                    let known: Vec<&str> = self.dims.names().collect();
+                    check::unbound_result_dim(name, &known, self.diags);
+                }
+            }
+            let group = out.rest.iter().flatten().map(|name| (name, true));
+            for (name, group) in group.chain(out.dims.iter().flat_map(DimExpr::names).map(|name| (name, false))) {
+                if self.dims.names.iter().any(|n| n.text == text(name) && n.group != group) {
+                    check::group_and_dim(name, self.diags);
+                }
+            }
+        }
+    }
+
+    /// The dims that the shapes of these parameters do not determine: the same rounds as a launch makes.
+    pub(super) fn unbound<'p>(&mut self, params: impl Iterator<Item = &'p Param>) -> BTreeSet<String> {
+        let shapes: Vec<&TensorType> =
+            params.filter_map(|p| if let ParamKind::Tensor(t) = &p.kind { Some(t) } else { None }).collect();
+        let mut unknown: BTreeSet<Dim> = self.dims.names.iter().map(|n| n.dim).collect();
+        for name in shapes.iter().filter_map(|t| t.rest.as_ref()?.as_ref()) {
+            self.dims.get(&text(name)).map(|dim| unknown.remove(&dim));
+        }
+        let dims = shapes.iter().flat_map(|t| &t.dims);
+        let polys: Vec<Poly> = dims.filter_map(|dim| poly(dim, &self.dims).ok()).collect();
+        while let Some(dim) = polys.iter().find_map(|poly| determined(poly, &unknown)) {
+            unknown.remove(&dim);
+        }
+        let unbound = self.dims.names.iter().filter(|n| unknown.contains(&n.dim));
+        unbound.map(|n| n.text.clone()).collect()
+    }
+}
+
+/// Why a dim is no polynomial.
+enum Fault {
+    /// It names a dim that no parameter has.
+    Unknown,
+    /// It is a constant that rustc evaluates.
+    Constant,
+    /// It divides by 0.
+    Zero,
+    /// It gets too large.
+    Large,
+}
+
+/// A dim as a polynomial.
+fn poly(e: &DimExpr, dims: &Dims) -> Result<Poly, Fault> {
+    let poly = match e {
+        DimExpr::Lit(value, _) => Some(Poly::constant(*value)),
+        DimExpr::Name(name) => {
+            let dim = dims.get(&text(name)).ok_or(Fault::Unknown)?;
+            Some(Poly::atom(Atom::Dim(dim)))
+        }
+        DimExpr::Const(_) => return Err(Fault::Constant),
+        DimExpr::Add(a, b) => poly(a, dims)?.plus(1, &poly(b, dims)?),
+        DimExpr::Sub(a, b) => poly(a, dims)?.plus(-1, &poly(b, dims)?),
+        DimExpr::Mul(a, b) => poly(a, dims)?.times(&poly(b, dims)?),
+        DimExpr::Div(a, b) => {
+            let (a, b) = (poly(a, dims)?, poly(b, dims)?);
+            if b.as_const() == Some(0) {
+                return Err(Fault::Zero);
+            }
+            Some(a.quotient(&b))
+        }
+    };
+    poly.ok_or(Fault::Large)
+}
+
+/// The one unknown dim of an extent, where it is a factor of one term alone.
+fn determined(poly: &Poly, unknown: &BTreeSet<Dim>) -> Option<Dim> {
+    let is_unknown = |atom: &&Atom| matches!(atom, Atom::Dim(dim) if unknown.contains(dim));
+    let mut found = poly.atoms().filter(is_unknown);
+    let inner = poly.atoms().filter(|atom| !matches!(atom, Atom::Dim(_))).any(|atom| mentions(atom, unknown));
+    match (found.next(), found.next(), inner) {
+        (Some(&Atom::Dim(dim)), None, false) => Some(dim),
+        (_, _, _) => None,
+    }
+}
+
+/// Whether an atom is over one of these dims.
+fn mentions(atom: &Atom, dims: &BTreeSet<Dim>) -> bool {
+    match atom {
+        Atom::Dim(dim) => dims.contains(dim),
+        Atom::Quot(p, q) | Atom::Rem(p, q) => p.atoms().chain(q.atoms()).any(|atom| mentions(atom, dims)),
+        Atom::Axis(_) | Atom::Other(_) => false,
+    }
+}

@@ -1,0 +1,211 @@
+//! From [`ast`](super::ast) to the kernel language: names, extents and kinds are resolved, sugar disappears.
+//!
+//! Whatever has a mistake is reported once and has no value from then on, so that all independent mistakes are found in
+//! one pass and none is reported twice.
+
+mod access;
+mod calls;
+mod dims;
+mod expr;
+mod functions;
+mod operators;
+mod outputs;
+mod placeholder;
+mod ranges;
+mod reduce;
+
+use super::ast::{At, Kernel, Node, Param, ParamKind, text};
+use super::bounds::Bounds;
+use super::check;
+use super::{Form, Lowered};
+use crate::diags::Diags;
+use access::Access;
+use cotangent_ir::{Arg, Builder, Dim, Id, Kind, verify};
+use dims::{Dims, Extent};
+use proc_macro2::Span;
+
+/// Lowers a kernel; nothing if it has a mistake.
+pub(super) fn kernel(ast: Kernel, diags: &mut Diags) -> Option<Lowered> {
+    let before = diags.len();
+    let form = form(&ast);
+    let mut lower = Lower::new(&ast, diags);
+    lower.signature(&ast, form);
+    match form {
+        Form::Pointwise => lower.pointwise(&ast),
+        Form::Tensor => lower.tensors(&ast),
+    }
+    if lower.diags.len() == before {
+        lower.unused_parameters(&ast);
+    }
+    let nonempty = lower.bounds();
+    if lower.diags.len() > before {
+        return None;
+    }
+    let Lower { b, spans, callees, .. } = lower;
+    let kernel = b.finish();
+    for fault in verify(&kernel) {
+        let span = fault.node.and_then(|id| kernel.span(id)).and_then(|at| spans.get(at as usize));
+        diags.error_at(span.copied().unwrap_or_else(|| ast.name.span()), fault);
+    }
+    let callees = kernel.callees.iter().filter_map(|callee| placeholder::path(callee, &callees)).collect();
+    let Kernel { name, attrs, vis, options, params, outs, .. } = ast;
+    Some(Lowered { form, kernel, name, attrs, vis, options, params, outs, callees, nonempty, spans })
+}
+
+/// A kernel is pointwise if nothing in its signature is a tensor or belongs to one.
+fn form(ast: &Kernel) -> Form {
+    let scalar = |p: &Param| matches!(p.kind, ParamKind::Scalar(_) | ParamKind::Unknown);
+    let tensor_out = ast.outs.iter().any(|out| out.shape.is_some());
+    if ast.params.iter().all(scalar) && !tensor_out { Form::Pointwise } else { Form::Tensor }
+}
+
+/// A kernel that is being lowered.
+struct Lower<'a> {
+    diags: &'a mut Diags,
+    b: Builder,
+    /// The kernel's own name.
+    name: String,
+    dims: Dims,
+    params: Vec<Parameter<'a>>,
+    /// What names stand for, the innermost last.
+    scope: Vec<(String, Binding)>,
+    /// The loads that must be proved inside.
+    accesses: Vec<Access>,
+    /// The positions of the output, inside of the closure over it.
+    places: Option<Vec<Id>>,
+    callees: Vec<placeholder::Callee>,
+    /// Whether a type was reported, so that dims may be missing.
+    partial: bool,
+    /// What the numbers in [`cotangent_ir::Kernel::spans`] stand for.
+    spans: Vec<Span>,
+}
+
+/// A parameter as the body sees it.
+struct Parameter<'a> {
+    ast: &'a Param,
+    arg: Arg,
+    /// Its extents; none where they were reported.
+    extents: Option<Vec<Extent>>,
+    used: bool,
+    /// The value at the output's position, once it was assigned.
+    stored: Option<Id>,
+    /// Whether it was assigned at all, if only wrongly.
+    assigned: bool,
+}
+
+/// What a name stands for.
+#[derive(Clone)]
+enum Binding {
+    /// A parameter, by its place.
+    Param(usize),
+    /// A value; none where it was reported.
+    Value(Option<Value>),
+}
+
+/// What an expression gives.
+#[derive(Clone, Debug)]
+enum Value {
+    Node(Id),
+    Tuple(Vec<Value>),
+}
+
+impl<'a> Lower<'a> {
+    fn new(ast: &Kernel, diags: &'a mut Diags) -> Lower<'a> {
+        Lower {
+            diags,
+            b: Builder::new(&text(&ast.name)),
+            name: text(&ast.name),
+            dims: Dims::default(),
+            params: vec![],
+            scope: vec![],
+            accesses: vec![],
+            places: None,
+            callees: vec![],
+            partial: ast.params.iter().any(|p| matches!(p.kind, ParamKind::Unknown)),
+            spans: vec![Span::call_site()],
+        }
+    }
+
+    /// Declares dims and parameters.
+    fn signature(&mut self, ast: &'a Kernel, form: Form) {
+        let tensors =
+            ast.params.iter().filter_map(|p| if let ParamKind::Tensor(t) = &p.kind { Some((p, t)) } else { None });
+        for (param, shape) in tensors {
+            self.declare_dims(shape, &At::of(&param.ty));
+        }
+        for (place, param) in ast.params.iter().enumerate() {
+            let (kind, extents) = match &param.kind {
+                ParamKind::Scalar(kind) => (*kind, Some(vec![])),
+                ParamKind::Size | ParamKind::Key => (Kind::Int, Some(vec![])),
+                ParamKind::Tensor(shape) => {
+                    (super::parse::element(shape.kind), self.extents(shape, &At::of(&param.ty)))
+                }
+                ParamKind::Unknown => (Kind::Float, None),
+            };
+            let dims: Vec<Id> = extents.iter().flatten().map(|e| e.node).collect();
+            let arg = self.b.arg(&text(&param.ident), kind, &dims);
+            self.params.push(Parameter { ast: param, arg, extents, used: false, stored: None, assigned: false });
+            self.scope.push((text(&param.ident), Binding::Param(place)));
+            if self.dims.get(&text(&param.ident)).is_some() {
+                check::signature::parameter_named_like_a_dim(&param.ident, self.diags);
+            }
+        }
+        if !self.partial {
+            self.unbound_dims(ast);
+        }
+        let changes = ast.params.iter().any(|p| p.by_mut);
+        let unread = ast.params.is_empty() && form == Form::Pointwise;
+        if unread && !ast.outs.is_empty() {
+            check::signature::no_parameters(&ast.name, self.diags);
+        }
+        // What the result is cannot be said where its type was reported.
+        if ast.outs.is_empty() && !changes && self.diags.len() == 0 {
+            check::signature::no_result(&ast.name, self.diags);
+        }
+    }
+
+    /// Notes the token of the nodes that are made next.
+    fn note(&mut self, at: &At) {
+        self.b.set_span(self.spans.len() as u32);
+        self.spans.push(at.first);
+    }
+
+    /// Every name that a body can say, for hints.
+    fn known_names(&self) -> Vec<&str> {
+        let scope = self.scope.iter().map(|(name, _)| name.as_str());
+        scope.chain(self.dims.names()).collect()
+    }
+
+    /// Reports parameters that nothing needs: no element is read, and no dim would be unknown without it.
+    fn unused_parameters(&mut self, ast: &Kernel) {
+        let unused = |p: &Parameter<'_>| !p.used && !p.assigned && !text(&p.ast.ident).starts_with('_');
+        let names: Vec<_> = self.params.iter().filter(|p| unused(p)).map(|p| &p.ast.ident).collect();
+        for name in names {
+            let others = ast.params.iter().filter(|p| p.ident != *name);
+            if self.unbound(others).is_empty() {
+                check::signature::unused_parameter(name, self.diags);
+            }
+        }
+    }
+
+    /// Proves the loads inside; gives the dims that the launch must find not to be 0.
+    fn bounds(&mut self) -> Vec<Dim> {
+        let mut bounds = Bounds::new(&self.b, &self.dims.multiples);
+        for access in &self.accesses {
+            for (axis, (index, extent)) in access.indices.iter().zip(&access.extents).enumerate() {
+                if bounds.is_data(index.node) || bounds.inside(index.node, extent.node) {
+                    continue;
+                }
+                let range = bounds.range_of(index.node).map(|r| self.dims.written_range(&r));
+                let (name, extent) = (&access.name, &extent.written);
+                check::index::out_of_bounds(&index.at, name, axis, extent, range, access.free, self.diags);
+            }
+        }
+        bounds.nonempty.into_iter().collect()
+    }
+}
+
+/// Whether an expression is a closure.
+fn is_closure(node: &Node) -> bool {
+    matches!(node, Node::Closure(_))
+}

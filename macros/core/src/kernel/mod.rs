@@ -1,0 +1,99 @@
+//! `#[kernel]`: from a function in index notation to the kernel language.
+//!
+//! Tokens are parsed to [`ast`], which is lowered to a [`cotangent_ir::Kernel`] and the description of a Rust function
+//! around it: [`Lowered`]. What comes after reads nothing else.
+//!
+//! # The language
+//! - *Pointwise*: parameters and results are `f32` (any float precision at run time), `i64` and `bool`, and the body is
+//!   an ordinary block over them.
+//! - *Tensor*: parameters are `Tensor![R.., C]`, `Tensor![Int; T]`, `Tensor![Bool; T]`, `&mut Tensor![..]`, scalars, `usize`
+//!   and `Key`. After any `let`s, the body is a closure over the output's indices, one for each declared axis; for several
+//!   outputs a tuple of closures, or one that gives a tuple. Leading axes `R..` are one axis.
+//! - `x[i][j]` is an element; an index is any integer. It is proved inside, unless it depends on data, which the launch
+//!   checks, or stands in `or_zero(x[i - 1])`.
+//! - `sum`, `mean`, `prod`, `max`, `min`, `argmax`, `argmin`, `logsumexp`, `any` and `all` reduce over the indices of a
+//!   closure: `sum(|j| x[i][j])`. An index runs over the extent of the dim that it indexes by itself; elsewhere its range
+//!   is written, `sum(0..K, |k| ..)`.
+//! - Arithmetic is PyTorch's: an integer beside a float becomes one, integers divide rounding down, `%` has the divisor's
+//!   sign, `max` of a NaN is NaN, `round` takes ties to even. `as usize` is `as i64`, with the sign.
+//! - A literal is the `f64` or `i64` that it denotes; those with the suffix `f32`, and the constants of `f32`, are `f32`
+//!   values.
+//! - A function that the language does not have is another pointwise kernel, of floats to one float.
+
+mod ast;
+mod bounds;
+mod check;
+mod lower;
+mod parse;
+mod poly;
+
+pub(crate) use ast::{Options, Out, Param};
+
+use crate::diags::Diags;
+use crate::fallback;
+use cotangent_ir::Dim;
+use proc_macro2::{Ident, Span, TokenStream};
+use syn::{Attribute, Path, Visibility};
+
+/// How a kernel is launched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Over the elements of arrays of one shape, its scalars being single elements.
+    Pointwise,
+    /// On tensors.
+    Tensor,
+}
+
+/// A kernel without mistakes.
+#[allow(dead_code, reason = "the emitter, which reads it all, follows")]
+pub(crate) struct Lowered {
+    pub(crate) form: Form,
+    /// Its arguments are `params`, in order. Its outputs are `outs`, then the tensors that are `&mut`, in order and under
+    /// their own names. It has no faults.
+    pub(crate) kernel: cotangent_ir::Kernel,
+    pub(crate) name: Ident,
+    /// The user's attributes on the function, without `#[kernel]`.
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) vis: Visibility,
+    pub(crate) options: Options,
+    pub(crate) params: Vec<Param>,
+    /// The declared results.
+    pub(crate) outs: Vec<Out>,
+    /// What the entries of the kernel's `callees` stand for: those are stand-ins of floats to one float, and the statics
+    /// of these kernels belong in their places.
+    pub(crate) callees: Vec<Path>,
+    /// Dims of `kernel` that must not be 0: some index is inside only then.
+    pub(crate) nonempty: Vec<Dim>,
+    /// What the numbers in the kernel's `spans` stand for; the first is the whole macro.
+    pub(crate) spans: Vec<Span>,
+}
+
+/// Reads `#[kernel(args)] item`, or gives its mistakes.
+pub(crate) fn lower(args: TokenStream, item: TokenStream) -> Result<Lowered, TokenStream> {
+    let mut diags = Diags::default();
+    let lowered = parse::kernel(args, item, &mut diags).and_then(|ast| match ast.options.raw {
+        Some(span) => {
+            check::signature::raw_body(&span.into(), &mut diags);
+            None
+        }
+        None => lower::kernel(ast, &mut diags),
+    });
+    diags.gate()?;
+    // Nothing comes out only of what was reported.
+    lowered.ok_or_else(TokenStream::new)
+}
+
+/// The text form of the kernel, without spans, or the mistakes beside the item in plain Rust.
+///
+/// # Errors
+/// Tokens with a `compile_error!` for each mistake.
+#[doc(hidden)]
+pub fn kernel_ir(args: TokenStream, item: TokenStream) -> Result<String, TokenStream> {
+    match lower(args, item.clone()) {
+        Ok(mut lowered) => {
+            lowered.kernel.spans.to_mut().clear();
+            Ok(cotangent_ir::print(&lowered.kernel))
+        }
+        Err(errors) => Err(fallback::with_errors(&item, errors)),
+    }
+}

@@ -1,0 +1,337 @@
+//! The built-in pointwise functions: PyTorch's names, PyTorch's semantics, gradients at kinks included.
+//!
+//! The macros read this table, the runtime generates its methods from it.
+
+use crate::build::Builder;
+use crate::kernel::{Binary, Id, Kind, Unary};
+use std::f64::consts::{FRAC_1_SQRT_2, LN_2, LN_10, PI};
+
+/// The kinds of operands that a function takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// Floats.
+    Floats,
+    /// Floats or integers, all of one kind.
+    Numbers,
+    /// Truth values.
+    Truths,
+    /// Truth values or integers, all of one kind.
+    Bits,
+    /// Operands of any one kind.
+    Any,
+    /// A truth value, then two operands of one kind.
+    Choice,
+}
+
+/// A pointwise function.
+#[derive(Clone, Copy, Debug)]
+pub struct Function {
+    /// PyTorch's name.
+    pub name: &'static str,
+    /// How many operands it takes.
+    pub arity: usize,
+    /// Which kinds.
+    pub takes: Takes,
+    make: Make,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Make {
+    One(fn(&mut Builder, Id) -> Id),
+    Two(fn(&mut Builder, Id, Id) -> Id),
+    Three(fn(&mut Builder, Id, Id, Id) -> Id),
+}
+
+impl Function {
+    /// The function of these operands; none if their number is wrong.
+    pub fn make(&self, b: &mut Builder, operands: &[Id]) -> Option<Id> {
+        match (self.make, operands) {
+            (Make::One(f), &[x]) => Some(f(b, x)),
+            (Make::Two(f), &[x, y]) => Some(f(b, x, y)),
+            (Make::Three(f), &[x, y, z]) => Some(f(b, x, y, z)),
+            (Make::One(_) | Make::Two(_) | Make::Three(_), _) => None,
+        }
+    }
+}
+
+/// The function of that name.
+pub fn function(name: &str) -> Option<&'static Function> {
+    FUNCTIONS.iter().find(|f| f.name == name)
+}
+
+const fn one(name: &'static str, takes: Takes, f: fn(&mut Builder, Id) -> Id) -> Function {
+    Function { name, arity: 1, takes, make: Make::One(f) }
+}
+
+const fn two(name: &'static str, takes: Takes, f: fn(&mut Builder, Id, Id) -> Id) -> Function {
+    Function { name, arity: 2, takes, make: Make::Two(f) }
+}
+
+const fn three(name: &'static str, takes: Takes, f: fn(&mut Builder, Id, Id, Id) -> Id) -> Function {
+    Function { name, arity: 3, takes, make: Make::Three(f) }
+}
+
+use Takes::{Any, Bits, Choice, Floats, Numbers, Truths};
+
+/// Every function.
+pub const FUNCTIONS: &[Function] = &[
+    one("neg", Numbers, |b, x| b.neg(x)),
+    one("abs", Numbers, |b, x| b.unary(Unary::Abs, x)),
+    one("exp", Floats, |b, x| b.unary(Unary::Exp, x)),
+    one("expm1", Floats, |b, x| b.unary(Unary::Expm1, x)),
+    one("log", Floats, |b, x| b.unary(Unary::Log, x)),
+    one("log1p", Floats, |b, x| b.unary(Unary::Log1p, x)),
+    one("log2", Floats, |b, x| log_by(b, x, LN_2)),
+    one("log10", Floats, |b, x| log_by(b, x, LN_10)),
+    one("sqrt", Floats, |b, x| b.unary(Unary::Sqrt, x)),
+    one("rsqrt", Floats, |b, x| b.unary(Unary::Rsqrt, x)),
+    one("square", Numbers, |b, x| b.power(x, 2)),
+    one("reciprocal", Floats, |b, x| b.power(x, -1)),
+    one("sin", Floats, |b, x| b.unary(Unary::Sin, x)),
+    one("cos", Floats, |b, x| b.unary(Unary::Cos, x)),
+    one("tan", Floats, |b, x| b.unary(Unary::Tan, x)),
+    one("asin", Floats, |b, x| b.unary(Unary::Asin, x)),
+    one("acos", Floats, |b, x| b.unary(Unary::Acos, x)),
+    one("atan", Floats, |b, x| b.unary(Unary::Atan, x)),
+    one("sinh", Floats, |b, x| b.unary(Unary::Sinh, x)),
+    one("cosh", Floats, |b, x| b.unary(Unary::Cosh, x)),
+    one("tanh", Floats, |b, x| b.unary(Unary::Tanh, x)),
+    one("asinh", Floats, |b, x| b.unary(Unary::Asinh, x)),
+    one("acosh", Floats, |b, x| b.unary(Unary::Acosh, x)),
+    one("atanh", Floats, |b, x| b.unary(Unary::Atanh, x)),
+    one("erf", Floats, |b, x| b.unary(Unary::Erf, x)),
+    // Loses digits where the result is small: there is no `erfc` among the nodes yet.
+    one("erfc", Floats, |b, x| {
+        let erf = b.unary(Unary::Erf, x);
+        b.linear(1.0, &[(-1.0, erf)])
+    }),
+    one("lgamma", Floats, |b, x| b.unary(Unary::Lgamma, x)),
+    one("digamma", Floats, |b, x| b.unary(Unary::Digamma, x)),
+    one("sigmoid", Floats, |b, x| b.unary(Unary::Sigmoid, x)),
+    one("relu", Numbers, relu),
+    one("gelu", Floats, gelu),
+    one("gelu_tanh", Floats, gelu_tanh),
+    one("silu", Floats, |b, x| {
+        let gate = b.unary(Unary::Sigmoid, x);
+        b.mul(x, gate)
+    }),
+    one("mish", Floats, |b, x| {
+        let soft = softplus(b, x);
+        let gate = b.unary(Unary::Tanh, soft);
+        b.mul(x, gate)
+    }),
+    one("softplus", Floats, softplus),
+    // With alpha 1.
+    one("elu", Floats, |b, x| {
+        let (zero, below) = (b.float(0.0), b.unary(Unary::Expm1, x));
+        let above = b.lt(zero, x);
+        b.select(above, x, below)
+    }),
+    // With slope 0.01.
+    one("leaky_relu", Floats, |b, x| {
+        let (zero, below) = (b.float(0.0), b.scale(0.01, x));
+        let above = b.lt(zero, x);
+        b.select(above, x, below)
+    }),
+    // Between -1 and 1. At the bounds the gradient is 0, other than that of `clamp`.
+    one("hardtanh", Floats, |b, x| inside(b, x, -1.0, 1.0)),
+    one("hardswish", Floats, |b, x| {
+        let (gate, zero, three) = (shifted_sixth(b, x), b.float(0.0), b.float(3.0));
+        let (middle, minus) = (b.mul(x, gate), b.float(-3.0));
+        let (high, low) = (b.le(three, x), b.le(x, minus));
+        let below = b.select(low, zero, middle);
+        b.select(high, x, below)
+    }),
+    one("hardsigmoid", Floats, |b, x| {
+        let (gate, zero, one) = (shifted_sixth(b, x), b.float(0.0), b.float(1.0));
+        let (three, minus) = (b.float(3.0), b.float(-3.0));
+        let (high, low) = (b.le(three, x), b.le(x, minus));
+        let below = b.select(low, zero, gate);
+        b.select(high, one, below)
+    }),
+    one("logsigmoid", Floats, |b, x| {
+        let minus = b.neg(x);
+        let soft = softplus(b, minus);
+        b.neg(soft)
+    }),
+    one("softsign", Floats, |b, x| {
+        let size = b.unary(Unary::Abs, x);
+        let one = b.offset(size, 1.0);
+        b.div(x, one)
+    }),
+    one("sign", Numbers, sign),
+    one("floor", Floats, |b, x| b.unary(Unary::Floor, x)),
+    one("ceil", Floats, |b, x| b.unary(Unary::Ceil, x)),
+    one("round", Floats, |b, x| b.unary(Unary::Round, x)),
+    one("trunc", Floats, |b, x| b.unary(Unary::Trunc, x)),
+    one("frac", Floats, |b, x| {
+        let whole = b.unary(Unary::Trunc, x);
+        b.sub(x, whole)
+    }),
+    two("pow", Floats, pow),
+    two("powf", Floats, pow),
+    two("add", Numbers, |b, x, y| b.add(x, y)),
+    two("sub", Numbers, |b, x, y| b.sub(x, y)),
+    two("mul", Numbers, |b, x, y| b.mul(x, y)),
+    two("div", Floats, |b, x, y| b.div(x, y)),
+    two("maximum", Numbers, |b, x, y| b.binary(Binary::Max, x, y)),
+    two("minimum", Numbers, |b, x, y| b.binary(Binary::Min, x, y)),
+    two("atan2", Floats, |b, x, y| b.binary(Binary::Atan2, x, y)),
+    two("remainder", Numbers, |b, x, y| b.binary(Binary::Rem, x, y)),
+    two("floor_divide", Numbers, |b, x, y| {
+        if b.kind(x) == Kind::Int {
+            return b.binary(Binary::Quot, x, y);
+        }
+        let quotient = b.div(x, y);
+        b.unary(Unary::Floor, quotient)
+    }),
+    two("fmod", Floats, fmod),
+    three("lerp", Floats, |b, from, to, weight| {
+        let way = b.sub(to, from);
+        let part = b.mul(weight, way);
+        b.add(from, part)
+    }),
+    three("clamp", Numbers, clamp),
+    three("where", Choice, |b, q, x, y| b.select(q, x, y)),
+    two("eq", Any, |b, x, y| b.eq(x, y)),
+    two("ne", Any, |b, x, y| {
+        let equal = b.eq(x, y);
+        b.not(equal)
+    }),
+    two("lt", Numbers, |b, x, y| b.lt(x, y)),
+    two("le", Numbers, |b, x, y| b.le(x, y)),
+    two("gt", Numbers, |b, x, y| b.lt(y, x)),
+    two("ge", Numbers, |b, x, y| b.le(y, x)),
+    one("logical_not", Truths, |b, x| b.not(x)),
+    two("logical_and", Truths, |b, x, y| b.and(x, y)),
+    two("logical_or", Truths, |b, x, y| b.or(x, y)),
+    two("logical_xor", Truths, |b, x, y| b.binary(Binary::Xor, x, y)),
+    one("bitwise_not", Bits, |b, x| b.not(x)),
+    two("bitwise_and", Bits, |b, x, y| b.and(x, y)),
+    two("bitwise_or", Bits, |b, x, y| b.or(x, y)),
+    two("bitwise_xor", Bits, |b, x, y| b.binary(Binary::Xor, x, y)),
+    two("bitwise_left_shift", Bits, |b, x, y| b.binary(Binary::Shl, x, y)),
+    two("bitwise_right_shift", Bits, |b, x, y| b.binary(Binary::Shr, x, y)),
+    one("isnan", Floats, |b, x| {
+        let same = b.eq(x, x);
+        b.not(same)
+    }),
+    one("isinf", Floats, |b, x| {
+        let (size, inf) = (b.unary(Unary::Abs, x), b.float(f64::INFINITY));
+        b.eq(size, inf)
+    }),
+    one("isfinite", Floats, |b, x| {
+        let (size, inf) = (b.unary(Unary::Abs, x), b.float(f64::INFINITY));
+        b.lt(size, inf)
+    }),
+];
+
+fn log_by(b: &mut Builder, x: Id, base: f64) -> Id {
+    let (log, base) = (b.unary(Unary::Log, x), b.float(base));
+    b.div(log, base)
+}
+
+/// 0 of either kind.
+fn zero(b: &mut Builder, like: Id) -> Id {
+    if b.kind(like) == Kind::Int { b.int(0) } else { b.float(0.0) }
+}
+
+/// A NaN stays; at 0 the gradient is 0.
+fn relu(b: &mut Builder, x: Id) -> Id {
+    let zero = zero(b, x);
+    let below = b.le(x, zero);
+    b.select(below, zero, x)
+}
+
+/// `x / 2 * (1 + erf(x / sqrt 2))`.
+fn gelu(b: &mut Builder, x: Id) -> Id {
+    let scaled = b.scale(FRAC_1_SQRT_2, x);
+    let erf = b.unary(Unary::Erf, scaled);
+    let (half, one) = (b.scale(0.5, x), b.offset(erf, 1.0));
+    b.mul(half, one)
+}
+
+/// `x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))`.
+fn gelu_tanh(b: &mut Builder, x: Id) -> Id {
+    let cube = b.power(x, 3);
+    let inner = b.linear(-0.0, &[(1.0, x), (0.044715, cube)]);
+    let inner = b.scale((2.0 / PI).sqrt(), inner);
+    let tanh = b.unary(Unary::Tanh, inner);
+    let (half, one) = (b.scale(0.5, x), b.offset(tanh, 1.0));
+    b.mul(half, one)
+}
+
+/// `log(1 + e^x)`, and `x` from 20 on, as in PyTorch.
+fn softplus(b: &mut Builder, x: Id) -> Id {
+    // The exponential of what is not selected must not overflow: 0 times infinity would spoil the gradient.
+    let limit = b.float(20.0);
+    let large = b.lt(limit, x);
+    let small = b.select(large, limit, x);
+    let exp = b.unary(Unary::Exp, small);
+    let soft = b.unary(Unary::Log1p, exp);
+    b.select(large, x, soft)
+}
+
+fn inside(b: &mut Builder, x: Id, low: f64, high: f64) -> Id {
+    let (low, high) = (b.float(low), b.float(high));
+    let (below, above) = (b.le(x, low), b.le(high, x));
+    let cut = b.select(above, high, x);
+    b.select(below, low, cut)
+}
+
+/// `(x + 3) / 6`.
+fn shifted_sixth(b: &mut Builder, x: Id) -> Id {
+    let (shifted, six) = (b.offset(x, 3.0), b.float(6.0));
+    b.div(shifted, six)
+}
+
+/// -1, 0 or 1; 0 for a NaN. Its gradient is 0.
+fn sign(b: &mut Builder, x: Id) -> Id {
+    let zero = zero(b, x);
+    let (one, minus) = if b.kind(x) == Kind::Int { (b.int(1), b.int(-1)) } else { (b.float(1.0), b.float(-1.0)) };
+    let (above, below) = (b.lt(zero, x), b.lt(x, zero));
+    let below = b.select(below, minus, zero);
+    b.select(above, one, below)
+}
+
+/// A small whole constant power is a product.
+fn pow(b: &mut Builder, x: Id, y: Id) -> Id {
+    match b.as_float(y) {
+        Some(n) if n.fract() == 0.0 && n.abs() <= 4.0 => b.power(x, n as i64),
+        Some(0.5) => b.unary(Unary::Sqrt, x),
+        Some(-0.5) => b.unary(Unary::Rsqrt, x),
+        Some(_) | None => b.binary(Binary::Pow, x, y),
+    }
+}
+
+/// The remainder with the sign of the dividend: that of the sizes, which has none, with the sign put back.
+fn fmod(b: &mut Builder, x: Id, y: Id) -> Id {
+    let (dividend, divisor) = (b.unary(Unary::Abs, x), b.unary(Unary::Abs, y));
+    let size = b.binary(Binary::Rem, dividend, divisor);
+    let (zero, minus) = (b.float(0.0), b.neg(size));
+    let below = b.lt(x, zero);
+    b.select(below, minus, size)
+}
+
+/// `min(max(x, low), high)`. The gradient passes inside and at the bounds.
+fn clamp(b: &mut Builder, x: Id, low: Id, high: Id) -> Id {
+    let (below, above, crossed) = (b.lt(x, low), b.lt(high, x), b.lt(high, low));
+    let (floor, cut) = (b.select(crossed, high, low), b.select(above, high, x));
+    b.select(below, floor, cut)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_arities_hold() {
+        let mut b = Builder::new("k");
+        for (at, f) in FUNCTIONS.iter().enumerate() {
+            assert!(FUNCTIONS[..at].iter().all(|g| g.name != f.name), "{}", f.name);
+            let operands = vec![b.float(0.5); f.arity];
+            assert!(f.make(&mut b, &operands).is_some(), "{}", f.name);
+            assert!(f.make(&mut b, &[]).is_none(), "{}", f.name);
+        }
+    }
+}

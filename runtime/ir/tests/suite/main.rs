@@ -1,0 +1,11 @@
+//! One test crate, so that it links once.
+
+mod common;
+mod derivative;
+mod eval;
+mod forms;
+mod functions;
+mod fuzz;
+mod hostile;
+mod text;
+mod verify;
