@@ -3,11 +3,11 @@
 use std::fmt::Write;
 use std::path::Path;
 
-#[path = "../../runtime/ir/tests/common/mod.rs"]
+#[path = "../../runtime/ir/tests/suite/common/mod.rs"]
 mod common;
 
 fn main() {
-    println!("cargo:rerun-if-changed=../../runtime/ir/tests/common/mod.rs");
+    println!("cargo:rerun-if-changed=../../runtime/ir/tests/suite/common/mod.rs");
     let (mut code, mut list) = (String::new(), String::new());
     for (name, text) in common::NAMED {
         let kernel = common::kernel(text);

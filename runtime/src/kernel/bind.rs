@@ -31,9 +31,13 @@ impl<'a> Bound<'a> {
         sizes.dims.resize(ir.dims.len(), None);
         sizes.groups.resize(program.groups.len(), None);
         let mut bound = Bound { program, sizes };
-        for (arg, shape) in ir.args.iter().zip(shapes) {
-            if let Some(shape) = shape {
-                bound.learn(&arg.name, &arg.dims, shape);
+        let given = || ir.args.iter().zip(shapes).filter_map(|(arg, shape)| Some((arg, (*shape)?)));
+        given().for_each(|(arg, shape)| bound.learn(&arg.name, &arg.dims, shape));
+        // What is left is bound through arithmetic: `2 * N` is 8.
+        for _ in 0..bound.open() {
+            for (arg, shape) in given() {
+                let extents: Vec<i64> = bound.split(&arg.dims, shape).map(|axes| product(axes)).collect();
+                arg.dims.iter().zip(extents).for_each(|(dim, extent)| bound.invert(*dim, extent));
             }
         }
         for (arg, shape) in ir.args.iter().zip(shapes) {
@@ -57,18 +61,77 @@ impl<'a> Bound<'a> {
             let message = format!("`{name}` is {shape:?}: {} axes, expected {more}{least}", shape.len());
             raise(Error::Shape { op: ir.name.to_string(), message });
         }
-        // More than one group in an argument would not be told apart; the macro refuses that.
-        let mut rest = shape;
-        for dim in dims {
-            let here = if self.group(*dim).is_some() { shape.len() - least } else { 1 };
-            let (axes, after) = rest.split_at(here.min(rest.len()));
-            rest = after;
+        let parts: Vec<&[usize]> = self.split(dims, shape).collect();
+        for (dim, axes) in dims.iter().zip(parts) {
             let Node::Size(size) = ir.nodes[dim.at()] else { continue };
             if let Some(group) = self.group(*dim) {
                 self.sizes.groups[group].get_or_insert_with(|| Dims::of(&ir.name, axes));
             }
-            let extent = axes.iter().product::<usize>() as i64;
-            self.sizes.dims[size.at()].get_or_insert(extent);
+            self.sizes.dims[size.at()].get_or_insert(product(axes));
+        }
+    }
+
+    /// The axes of a shape that stand for each extent. More than one group in an argument would not be told apart; the
+    /// macro refuses that.
+    fn split<'s>(&self, dims: &[Id], shape: &'s [usize]) -> impl Iterator<Item = &'s [usize]> + use<'s> {
+        let grouped: Vec<bool> = dims.iter().map(|dim| self.group(*dim).is_some()).collect();
+        let single = grouped.iter().filter(|g| !**g).count();
+        let wide = shape.len().saturating_sub(single);
+        let mut rest = shape;
+        grouped.into_iter().map(move |group| {
+            let (axes, after) = rest.split_at(if group { wide } else { 1 }.min(rest.len()));
+            rest = after;
+            axes
+        })
+    }
+
+    /// How many dims are not bound yet.
+    fn open(&self) -> usize {
+        self.sizes.dims.iter().filter(|d| d.is_none()).count()
+    }
+
+    /// Whether every dim of an extent is bound.
+    fn is_known(&self, id: Id) -> bool {
+        let ir = self.program.ir;
+        match ir.nodes[id.at()] {
+            Node::Size(dim) => self.sizes.dims[dim.at()].is_some(),
+            ref node => {
+                let mut known = true;
+                node.operands(node.run().map_or(&[][..], |run| ir.links(run)), &mut |id| known &= self.is_known(id));
+                known
+            }
+        }
+    }
+
+    /// Binds the one open dim of an extent whose value is `n`, where sums and products determine it.
+    fn invert(&mut self, extent: Id, n: i64) {
+        let ir = self.program.ir;
+        let whole = |n: i64, k: i64| (k != 0 && n % k == 0).then(|| n / k);
+        let single = |run| {
+            let mut open = ir.links(run).iter().filter(|link| !self.is_known(link.id));
+            open.next().filter(|_| open.next().is_none())
+        };
+        match ir.nodes[extent.at()] {
+            Node::Size(dim) => {
+                self.sizes.dims[dim.at()].get_or_insert(n);
+            }
+            Node::Sum { kind: Kind::Int, c, terms } => {
+                let Some(open) = single(terms) else { return };
+                let others = ir.links(terms).iter().filter(|link| link.id != open.id);
+                let rest: i64 = others.map(|link| link.k.as_int().wrapping_mul(self.value(link.id))).sum();
+                if let Some(n) = whole(n.wrapping_sub(c.as_int()).wrapping_sub(rest), open.k.as_int()) {
+                    self.invert(open.id, n);
+                }
+            }
+            Node::Prod { kind: Kind::Int, factors } => {
+                let Some(open) = single(factors).filter(|link| link.k.as_int() == 1) else { return };
+                let others = ir.links(factors).iter().filter(|link| link.id != open.id);
+                let rest = others.map(|link| self.value(link.id).wrapping_pow(link.k.as_int() as u32));
+                if let Some(n) = whole(n, rest.fold(1, i64::wrapping_mul)) {
+                    self.invert(open.id, n);
+                }
+            }
+            _ => {}
         }
     }
 
@@ -134,6 +197,10 @@ impl<'a> Bound<'a> {
         }
         shape
     }
+}
+
+fn product(axes: &[usize]) -> i64 {
+    axes.iter().fold(1, |n, &axis| n.wrapping_mul(axis as i64))
 }
 
 #[cold]

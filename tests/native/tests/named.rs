@@ -1,6 +1,6 @@
 //! Native code of named kernels, forward and backward, against the evaluator in `f64`.
 
-#[path = "../../../runtime/ir/tests/common/mod.rs"]
+#[path = "../../../runtime/ir/tests/suite/common/mod.rs"]
 mod common;
 
 use common::{NAMED, Rng, cotangents, derive, floats, gradients, kernel, run, shapes};

@@ -35,7 +35,8 @@ impl<'k> Kernels<'k> {
 
     pub(super) fn operands(&self, id: Id) -> Vec<Id> {
         let mut list = vec![];
-        self.node(id).operands(|run| self.k.links(run), |id| list.push(id));
+        let node = self.node(id);
+        node.operands(node.run().map_or(&[][..], |run| self.k.links(run)), &mut |id| list.push(id));
         list
     }
 
