@@ -5,7 +5,7 @@ use crate::init::Init;
 use crate::model::{Layer, Model, Param, Path, State, Ties, join, register};
 use crate::raise::{attempt, raise};
 use crate::random::Rng;
-use crate::record::{Record, placeholder};
+use crate::record::{FLOATS, Record, placeholder};
 use crate::tensor::Tensor;
 use cotangent_hal::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
@@ -109,9 +109,12 @@ impl Builder<'_> {
 
     /// Makes `alias` a second name of `target`, both relative to this path: they share one tensor, and a record
     /// may hold it under either name. It comes before both are built.
+    ///
+    /// # Panics
+    /// Raises `Error::Argument` where one of them was built already, as a name of something built before.
     pub fn tie(&mut self, alias: &str, target: &str) {
         let path = self.path.to_string();
-        self.job.ties.insert(join(&path, alias), join(&path, target));
+        self.job.tie(join(&path, alias), join(&path, target));
     }
 
     /// Accepts a tensor `name` in a record without reading it, such as PyTorch's `num_batches_tracked`.
@@ -194,28 +197,40 @@ impl Job {
         Builder { job: self, path: Path::ROOT, frozen: false, optional: false }
     }
 
+    /// Adds a tie between full paths.
+    fn tie(&mut self, alias: String, target: String) {
+        self.ties.insert(alias, target);
+        if let Some(owner) = self.shared.keys().find(|owner| self.ties.is_alias(owner)) {
+            let end = self.ties.owner(owner);
+            let message =
+                format!("it is tied to `{end}` after it was built; put the field of `{end}` before its aliases");
+            raise(Error::Argument { op: owner.clone(), message });
+        }
+    }
+
     /// The tensor at `path`.
     fn tensor(&mut self, path: String, shape: &[usize], init: Init, optional: bool) -> Tensor {
         if self.ties.is_empty() {
-            return self.make(&path, &path, shape, init, optional);
+            return self.make(&[path], shape, init, optional);
         }
         let owner = self.ties.owner(&path).into_owned();
         if let Some(tensor) = self.shared.get(&owner).cloned() {
             self.mark(&path);
-            if tensor.shape() == shape || self.reading.is_some() {
+            if tensor.shape() == shape || self.reading.as_ref().is_some_and(Reading::is_spoilt) {
                 return tensor;
             }
             let message = format!("it is {shape:?}, but tied to `{owner}`, which is {:?}", tensor.shape());
             raise(Error::Shape { op: path, message });
         }
-        let tensor = self.make(&owner, &path, shape, init, optional);
+        let tensor = self.make(&self.ties.names(&owner), shape, init, optional);
         self.shared.insert(owner, tensor.clone());
         tensor
     }
 
-    fn make(&mut self, owner: &str, path: &str, shape: &[usize], init: Init, optional: bool) -> Tensor {
+    /// The tensor of these names, the owner's first.
+    fn make(&mut self, names: &[String], shape: &[usize], init: Init, optional: bool) -> Tensor {
         self.made += 1;
-        match self.reading.as_mut().map(|reading| reading.take(owner, path, shape, optional, &self.device)) {
+        match self.reading.as_mut().map(|reading| reading.take(names, shape, optional, &self.device)) {
             Some(Take::Read(tensor)) => tensor,
             Some(Take::Misfit) => placeholder(&self.device),
             Some(Take::Missing) | None => init.sample(shape, self.key, self.made, &self.device),
@@ -279,33 +294,67 @@ enum Take {
     Misfit,
 }
 
+/// How many misfits are collected; with more, the rest of the model is not tried.
+const MOST: usize = 1000;
+
 impl Reading {
-    /// Reads the tensor `path` under its own or its owner's name.
-    fn take(&mut self, owner: &str, path: &str, shape: &[usize], optional: bool, device: &Device) -> Take {
-        let names = [format!("{}{owner}", self.prefix), format!("{}{path}", self.prefix)];
-        let found = names.iter().find_map(|name| Some((name, self.record.get(name)?)));
-        let Some((name, entry)) = found else {
-            if optional || self.partial {
-                self.missing.push(path.to_owned());
-                return Take::Missing;
-            }
-            self.misfits.push(format!("`{path}` {shape:?}: missing from the record"));
-            return Take::Misfit;
-        };
-        let taken = if entry.shape != shape {
-            Err(format!("`{path}`: {:?} in the record, but the model needs {shape:?}", entry.shape))
-        } else if !entry.reads_as_f32() {
-            let dtypes = "`F32`, `F64`, `F16` and `BF16`";
-            Err(format!("`{path}`: dtype `{}` in the record; supported: {dtypes}", entry.dtype))
-        } else {
-            Ok(self.record.read_f32(name, device))
-        };
-        self.read.extend(names);
-        match taken {
-            Ok(Ok(tensor)) => return Take::Read(tensor),
-            Ok(Err(error)) => self.failed = self.failed.take().or(Some(error)),
-            Err(misfit) => self.misfits.push(misfit),
+    /// Whether the model that is being built will be discarded.
+    fn is_spoilt(&self) -> bool {
+        self.failed.is_some() || !self.misfits.is_empty()
+    }
+
+    /// Reads the tensor of these names under the first that the record has. Under others it must be the same.
+    fn take(&mut self, names: &[String], shape: &[usize], optional: bool, device: &Device) -> Take {
+        if self.misfits.len() >= MOST {
+            self.misfits.push(format!("more than {MOST} tensors do not fit; the others were not looked at"));
+            raise(Error::Record { record: self.record.name().into(), misfits: std::mem::take(&mut self.misfits) });
         }
-        Take::Misfit
+        let record = self.record.clone();
+        let present = names.iter().filter_map(|path| {
+            let name = format!("{}{path}", self.prefix);
+            let entry = record.get(&name)?;
+            Some((path, name, entry))
+        });
+        let present: Vec<_> = present.collect();
+        self.read.extend(present.iter().map(|(_, name, _)| name.clone()));
+        let Some(((path, name, entry), others)) = present.split_first() else {
+            return self.lack(names, shape, optional);
+        };
+        if entry.shape != shape {
+            self.misfits.push(format!("`{path}`: {:?} in the record, but the model needs {shape:?}", entry.shape));
+            return Take::Misfit;
+        }
+        if !entry.reads_as_f32() {
+            self.misfits.push(format!("`{path}`: dtype `{}` in the record; supported: {FLOATS}", entry.dtype));
+            return Take::Misfit;
+        }
+        let unlike = others.iter().filter(|(_, _, other)| !record.equal(entry, other)).map(|(other, ..)| {
+            format!("`{path}` and `{other}`: one tensor in the model, but they differ in the record; leave one out")
+        });
+        let before = self.misfits.len();
+        self.misfits.extend(unlike);
+        if self.misfits.len() > before {
+            return Take::Misfit;
+        }
+        match record.read_f32(name, device) {
+            Ok(tensor) => Take::Read(tensor),
+            Err(error) => {
+                self.failed = self.failed.take().or(Some(error));
+                Take::Misfit
+            }
+        }
+    }
+
+    /// What becomes of a tensor that the record lacks under all its names.
+    fn lack(&mut self, names: &[String], shape: &[usize], optional: bool) -> Take {
+        let (path, others) = names.split_first().map_or(("", names), |(path, others)| (path.as_str(), others));
+        if !optional && !self.partial {
+            let also: String = others.iter().map(|other| format!(", as is `{other}`, another name of it")).collect();
+            self.misfits.push(format!("`{path}` {shape:?}: missing from the record{also}"));
+            return Take::Misfit;
+        }
+        self.missing.push(path.to_owned());
+        // What a record's config asks for is made only for a record that fits.
+        if self.is_spoilt() { Take::Misfit } else { Take::Missing }
     }
 }

@@ -6,6 +6,7 @@
 mod bytes;
 mod checkpoint;
 mod half;
+mod header;
 mod read;
 mod write;
 
@@ -13,7 +14,7 @@ pub use checkpoint::{Checkpoint, Stateful};
 pub use read::{Entry, Record};
 
 pub(crate) use checkpoint::{named, unnamed};
-pub(crate) use read::placeholder;
+pub(crate) use read::{FLOATS, placeholder};
 pub(crate) use write::{Writer, model_tensors};
 
 /// The metadata entry with the model's name.
