@@ -136,15 +136,22 @@ pub trait ModelExt: Model {
 
 impl<M: Model> ModelExt for M {}
 
+/// Refuses a record that names another model.
+pub(crate) fn check_name<M: Model>(record: &Record) -> Result<()> {
+    match record.metadata().get(NAME) {
+        Some(name) if name != M::NAME => {
+            let fault = format!("it holds a `{name}`, but a `{}` is asked for", M::NAME);
+            Err(Error::Record { record: record.name().into(), misfits: vec![fault] })
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
 /// The config in a record's metadata; a model without one needs none.
 fn own_config<M: Model>(record: &Record) -> Result<M::Config> {
     let fault = |message| Error::Record { record: record.name().into(), misfits: vec![message] };
+    check_name::<M>(record)?;
     let metadata = record.metadata();
-    if let Some(name) = metadata.get(NAME)
-        && name != M::NAME
-    {
-        return Err(fault(format!("it holds a `{name}`, but a `{}` is asked for", M::NAME)));
-    }
     let none = || serde_json::from_str("null").ok();
     match metadata.get(CONFIG) {
         Some(text) => {

@@ -36,6 +36,7 @@ pub use state::State;
 pub use summary::{Mark, Row, Summary};
 
 pub(crate) use builder::load_from;
+pub(crate) use ext::check_name;
 pub(crate) use path::{join, matches};
 pub(crate) use ties::Ties;
 
