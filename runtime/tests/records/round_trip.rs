@@ -112,10 +112,13 @@ struct One {
     s: State![1],
 }
 
+/// The bytes of a number.
+type Encode = fn(f64) -> Vec<u8>;
+
 #[test]
 fn every_dtype_of_a_file() {
     let folder = Folder::new("dtypes");
-    let floats: [(&str, fn(f64) -> Vec<u8>); 4] = [
+    let floats: [(&str, Encode); 4] = [
         ("F32", |v| (v as f32).to_le_bytes().to_vec()),
         ("F64", |v| v.to_le_bytes().to_vec()),
         ("BF16", |v| ((v as f32).to_bits() >> 16).to_le_bytes()[..2].to_vec()),
