@@ -59,13 +59,17 @@ impl Builder<'_> {
     /// The list `name` of `n` layers, whose configs are `config(0)`, `config(1)` and so on.
     ///
     /// # Panics
-    /// Raises `Error::Argument` for more than a million layers, before making any.
+    /// Raises `Error::Argument` for more than a million layers in all lists of a model together, before making them:
+    /// the config of a file may say anything.
     pub fn list<L: Model>(&mut self, name: &str, n: usize, mut config: impl FnMut(usize) -> L::Config) -> Vec<L> {
         const MAX: usize = 1 << 20;
-        if n > MAX {
+        if n > MAX - self.job.listed {
             let path = self.path.child(name).to_string();
-            raise(Error::Argument { op: path, message: format!("a list of {n} layers; at most {MAX} can be made") });
+            let before = self.job.listed;
+            let message = format!("a list of {n} layers after {before} in other lists; at most {MAX} can be made");
+            raise(Error::Argument { op: path, message });
         }
+        self.job.listed += n;
         let (outer, frozen, optional) = (self.path, self.frozen, self.optional);
         let path = outer.child(name);
         let mut layers = Vec::with_capacity(n);
@@ -169,6 +173,8 @@ struct Job {
     /// What random numbers depend on, with the count of tensors made so far.
     key: u64,
     made: u64,
+    /// How many layers all lists have so far.
+    listed: usize,
     ties: Ties,
     /// Tensors with several names, by the path of their owner.
     shared: BTreeMap<String, Tensor>,
@@ -190,7 +196,7 @@ struct Reading {
 impl Job {
     fn new(device: &Device, key: u64, reading: Option<Reading>) -> Self {
         let (ties, shared) = (Ties::default(), BTreeMap::new());
-        Job { device: *device, key, made: 0, ties, shared, reading }
+        Job { device: *device, key, made: 0, listed: 0, ties, shared, reading }
     }
 
     fn root(&mut self) -> Builder<'_> {

@@ -1,7 +1,7 @@
 //! Records: safetensors files that hold a model under PyTorch's names.
 //!
-//! **Invariant:** nothing in a file makes a reader panic or allocate more than the file holds; a file that is being
-//! written is complete before it takes its name.
+//! **Invariant:** nothing in a file makes a reader panic or allocate much more than the file holds, optional tensors that
+//! a fitting file lacks aside; a file that is being written is complete before it takes its name.
 
 mod bytes;
 mod checkpoint;

@@ -1,6 +1,6 @@
 //! Files with wrong bytes: an error or a model, never a panic.
 
-use crate::support::{Folder, device};
+use crate::support::{Folder, check_refused, device};
 use cotangent::prelude::*;
 use cotangent::record::{Checkpoint, Record};
 
@@ -118,4 +118,26 @@ fn configs_from_files_are_only_numbers() {
         let path = folder.file(&[], texts);
         assert!(Net::load(path, &device()).is_err(), "{c}");
     }
+}
+
+#[model(dims(N))]
+struct Nothing {
+    drops: [Tanh; N],
+}
+
+#[model(dims(N))]
+struct Nested {
+    lists: [Nothing![N]; N],
+}
+
+#[test]
+fn configs_from_files_do_not_divide_by_zero_nor_count_forever() {
+    let folder = Folder::new("counts");
+    let file = |model: &str, config: &str| {
+        folder.file(&[], serde_json::json!({ "cotangent.model": model, "cotangent.config": config }))
+    };
+    let path = file("CausalSelfAttention", "{\"C\": 4, \"H\": 0}");
+    check_refused(CausalSelfAttention::load(path, &device()), &["`4 % 0`"]);
+    let path = file("Nested", "{\"N\": 1000000}");
+    check_refused(Nested::load(path, &device()), &["1000000 layers", "at most 1048576"]);
 }
