@@ -2,13 +2,14 @@
 
 use crate::device::Device;
 use crate::init::Init;
+use crate::model::reading::{Reading, Take};
 use crate::model::{Layer, Model, Param, Path, State, Ties, join, register};
 use crate::raise::{attempt, raise};
 use crate::random::Rng;
-use crate::record::{FLOATS, Record, placeholder};
+use crate::record::{Record, placeholder};
 use crate::tensor::Tensor;
 use cotangent_hal::{Error, Result};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Makes the parameters and layers of a model at one path, out of random numbers or of a record.
@@ -152,15 +153,7 @@ pub(crate) fn load_from<M: Model>(
     device: &Device,
     fill: Option<u64>,
 ) -> Result<Loaded<M>> {
-    let reading = Reading {
-        record: record.clone(),
-        prefix: prefix.to_owned(),
-        partial: fill.is_some(),
-        read: BTreeSet::new(),
-        missing: Vec::new(),
-        misfits: Vec::new(),
-        failed: None,
-    };
+    let reading = Reading::new(record.clone(), prefix, fill.is_some());
     let mut job = Job::new(device, fill.unwrap_or(0), Some(reading));
     let model = attempt(|| M::build(config, &mut job.root()))?;
     let (missing, unread) = job.finish()?;
@@ -179,18 +172,6 @@ struct Job {
     /// Tensors with several names, by the path of their owner.
     shared: BTreeMap<String, Tensor>,
     reading: Option<Reading>,
-}
-
-/// A record that is being loaded, and what was found so far.
-struct Reading {
-    record: Arc<Record>,
-    prefix: String,
-    partial: bool,
-    /// Names in the record that have a place in the model.
-    read: BTreeSet<String>,
-    missing: Vec<String>,
-    misfits: Vec<String>,
-    failed: Option<Error>,
 }
 
 impl Job {
@@ -246,121 +227,19 @@ impl Job {
     /// Notes that the record may hold a tensor at `path`.
     fn mark(&mut self, path: &str) {
         if let Some(reading) = &mut self.reading {
-            let name = format!("{}{path}", reading.prefix);
-            reading.read.insert(name);
+            reading.mark(path);
         }
     }
 
     /// Notes that the config leaves out the field at `path`.
     fn absent(&mut self, path: &str) {
-        let Some(reading) = &mut self.reading else { return };
-        if reading.partial {
-            return;
-        }
-        let field = format!("{}{path}", reading.prefix);
-        let below = format!("{field}.");
-        let record = reading.record.clone();
-        for (name, entry) in record.tensors().filter(|(name, _)| **name == field || name.starts_with(&below)) {
-            reading.read.insert(name.clone());
-            let name = &name[reading.prefix.len()..];
-            reading.misfits.push(format!("`{name}` {:?}: in the record, but the config leaves it out", entry.shape));
+        if let Some(reading) = &mut self.reading {
+            reading.absent(path);
         }
     }
 
     /// The names of missing and of unread tensors, or all misfits as one error.
     fn finish(self) -> Result<(Vec<String>, Vec<String>)> {
-        let Some(mut reading) = self.reading else { return Ok(Default::default()) };
-        if let Some(error) = reading.failed {
-            return Err(error);
-        }
-        let mut unread = Vec::new();
-        for (name, entry) in reading.record.tensors() {
-            let Some(path) = name.strip_prefix(&reading.prefix) else { continue };
-            if reading.read.contains(name) {
-                continue;
-            }
-            unread.push(path.to_owned());
-            if !reading.partial {
-                reading.misfits.push(format!("`{path}` {:?}: in the record, but not in the model", entry.shape));
-            }
-        }
-        if reading.misfits.is_empty() {
-            return Ok((reading.missing, unread));
-        }
-        Err(Error::Record { record: reading.record.name().to_owned(), misfits: reading.misfits })
-    }
-}
-
-/// What became of a tensor that a model wants of a record.
-enum Take {
-    Read(Tensor),
-    /// The record lacks it and need not have it.
-    Missing,
-    /// It is noted as a misfit, so that the model being built is discarded.
-    Misfit,
-}
-
-/// How many misfits are collected; with more, the rest of the model is not tried.
-const MOST: usize = 1000;
-
-impl Reading {
-    /// Whether the model that is being built will be discarded.
-    fn is_spoilt(&self) -> bool {
-        self.failed.is_some() || !self.misfits.is_empty()
-    }
-
-    /// Reads the tensor of these names under the first that the record has. Under others it must be the same.
-    fn take(&mut self, names: &[String], shape: &[usize], optional: bool, device: &Device) -> Take {
-        if self.misfits.len() >= MOST {
-            self.misfits.push(format!("more than {MOST} tensors do not fit; the others were not looked at"));
-            raise(Error::Record { record: self.record.name().into(), misfits: std::mem::take(&mut self.misfits) });
-        }
-        let record = self.record.clone();
-        let present = names.iter().filter_map(|path| {
-            let name = format!("{}{path}", self.prefix);
-            let entry = record.get(&name)?;
-            Some((path, name, entry))
-        });
-        let present: Vec<_> = present.collect();
-        self.read.extend(present.iter().map(|(_, name, _)| name.clone()));
-        let Some(((path, name, entry), others)) = present.split_first() else {
-            return self.lack(names, shape, optional);
-        };
-        if entry.shape != shape {
-            self.misfits.push(format!("`{path}`: {:?} in the record, but the model needs {shape:?}", entry.shape));
-            return Take::Misfit;
-        }
-        if !entry.reads_as_f32() {
-            self.misfits.push(format!("`{path}`: dtype `{}` in the record; supported: {FLOATS}", entry.dtype));
-            return Take::Misfit;
-        }
-        let unlike = others.iter().filter(|(_, _, other)| !record.equal(entry, other)).map(|(other, ..)| {
-            format!("`{path}` and `{other}`: one tensor in the model, but they differ in the record; leave one out")
-        });
-        let before = self.misfits.len();
-        self.misfits.extend(unlike);
-        if self.misfits.len() > before {
-            return Take::Misfit;
-        }
-        match record.read_f32(name, device) {
-            Ok(tensor) => Take::Read(tensor),
-            Err(error) => {
-                self.failed = self.failed.take().or(Some(error));
-                Take::Misfit
-            }
-        }
-    }
-
-    /// What becomes of a tensor that the record lacks under all its names.
-    fn lack(&mut self, names: &[String], shape: &[usize], optional: bool) -> Take {
-        let (path, others) = names.split_first().map_or(("", names), |(path, others)| (path.as_str(), others));
-        if !optional && !self.partial {
-            let also: String = others.iter().map(|other| format!(", as is `{other}`, another name of it")).collect();
-            self.misfits.push(format!("`{path}` {shape:?}: missing from the record{also}"));
-            return Take::Misfit;
-        }
-        self.missing.push(path.to_owned());
-        // What a record's config asks for is made only for a record that fits.
-        if self.is_spoilt() { Take::Misfit } else { Take::Missing }
+        self.reading.map_or_else(|| Ok(Default::default()), Reading::finish)
     }
 }

@@ -17,6 +17,7 @@ mod list;
 mod param;
 mod path;
 mod read;
+mod reading;
 mod registry;
 mod state;
 mod summary;
