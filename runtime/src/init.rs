@@ -58,9 +58,9 @@ pub fn normal(std: impl Into<f64>) -> Init {
     Init::Normal { mean: 0.0, std: std.into() }
 }
 
-/// Uniform within ±1/√`fan_in`, as PyTorch's `nn.Linear` begins (He et al., 2015, with slope √5).
+/// Uniform within ±1/√`fan_in`, all 0 where that is 0, as PyTorch's `nn.Linear` begins (He et al., 2015, with slope √5).
 pub fn kaiming_uniform(fan_in: usize) -> Init {
-    uniform(1.0 / (fan_in.max(1) as f64).sqrt())
+    if fan_in == 0 { zeros } else { uniform(1.0 / (fan_in as f64).sqrt()) }
 }
 
 /// Uniform within ±√(6 / (`fan_in` + `fan_out`)) (Glorot and Bengio, 2010).

@@ -22,7 +22,11 @@ impl std::ops::Deref for Mapped {
 /// Those of opening and mapping the file.
 pub fn map_file(path: &Path) -> std::io::Result<Mapped> {
     let file = std::fs::File::open(path)?;
-    if file.metadata()?.len() == 0 {
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(std::io::Error::new(std::io::ErrorKind::IsADirectory, "it is a folder, expected a file"));
+    }
+    if metadata.len() == 0 {
         return Ok(Mapped(None));
     }
     // SAFETY: the map is read only, and what this crate's users write replaces files instead of changing them; a program

@@ -47,11 +47,11 @@ pub enum Error {
         /// What the operating system says.
         message: String,
     },
-    /// A record does not fit the model: all misfits at once.
+    /// A record is damaged or does not fit the model: all faults at once.
     Record {
         /// The path or name of the record.
         record: String,
-        /// One line a misfit, with what was expected and what was found.
+        /// One line a fault, with what was expected and what was found.
         misfits: Vec<String>,
     },
     /// An argument that is out of its range.
@@ -77,7 +77,7 @@ impl fmt::Display for Error {
             Error::Backend { device, message } => write!(f, "device `{device}`: {message}"),
             Error::Io { path, message } => write!(f, "`{path}`: {message}"),
             Error::Record { record, misfits } => {
-                write!(f, "`{record}` does not fit the model:")?;
+                write!(f, "record `{record}`:")?;
                 misfits.iter().try_for_each(|m| write!(f, "\n  {m}"))
             }
             Error::Argument { op, message } => write!(f, "{op}: {message}"),

@@ -2,13 +2,14 @@
 
 use crate::device::Device;
 use crate::init::Init;
+use crate::model::reading::{Reading, Take};
 use crate::model::{Layer, Model, Param, Path, State, Ties, join, register};
 use crate::raise::{attempt, raise};
 use crate::random::Rng;
 use crate::record::{Record, placeholder};
 use crate::tensor::Tensor;
 use cotangent_hal::{Error, Result};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Makes the parameters and layers of a model at one path, out of random numbers or of a record.
@@ -59,13 +60,17 @@ impl Builder<'_> {
     /// The list `name` of `n` layers, whose configs are `config(0)`, `config(1)` and so on.
     ///
     /// # Panics
-    /// Raises `Error::Argument` for more than a million layers, before making any.
+    /// Raises `Error::Argument` for more than a million layers in all lists of a model together, before making them:
+    /// the config of a file may say anything.
     pub fn list<L: Model>(&mut self, name: &str, n: usize, mut config: impl FnMut(usize) -> L::Config) -> Vec<L> {
         const MAX: usize = 1 << 20;
-        if n > MAX {
+        if n > MAX - self.job.listed {
             let path = self.path.child(name).to_string();
-            raise(Error::Argument { op: path, message: format!("a list of {n} layers; at most {MAX} can be made") });
+            let before = self.job.listed;
+            let message = format!("a list of {n} layers after {before} in other lists; at most {MAX} can be made");
+            raise(Error::Argument { op: path, message });
         }
+        self.job.listed += n;
         let (outer, frozen, optional) = (self.path, self.frozen, self.optional);
         let path = outer.child(name);
         let mut layers = Vec::with_capacity(n);
@@ -109,9 +114,12 @@ impl Builder<'_> {
 
     /// Makes `alias` a second name of `target`, both relative to this path: they share one tensor, and a record
     /// may hold it under either name. It comes before both are built.
+    ///
+    /// # Panics
+    /// Raises `Error::Argument` where one of them was built already, as a name of something built before.
     pub fn tie(&mut self, alias: &str, target: &str) {
         let path = self.path.to_string();
-        self.job.ties.insert(join(&path, alias), join(&path, target));
+        self.job.tie(join(&path, alias), join(&path, target));
     }
 
     /// Accepts a tensor `name` in a record without reading it, such as PyTorch's `num_batches_tracked`.
@@ -145,15 +153,7 @@ pub(crate) fn load_from<M: Model>(
     device: &Device,
     fill: Option<u64>,
 ) -> Result<Loaded<M>> {
-    let reading = Reading {
-        record: record.clone(),
-        prefix: prefix.to_owned(),
-        partial: fill.is_some(),
-        read: BTreeSet::new(),
-        missing: Vec::new(),
-        misfits: Vec::new(),
-        failed: None,
-    };
+    let reading = Reading::new(record.clone(), prefix, fill.is_some());
     let mut job = Job::new(device, fill.unwrap_or(0), Some(reading));
     let model = attempt(|| M::build(config, &mut job.root()))?;
     let (missing, unread) = job.finish()?;
@@ -166,56 +166,58 @@ struct Job {
     /// What random numbers depend on, with the count of tensors made so far.
     key: u64,
     made: u64,
+    /// How many layers all lists have so far.
+    listed: usize,
     ties: Ties,
     /// Tensors with several names, by the path of their owner.
     shared: BTreeMap<String, Tensor>,
     reading: Option<Reading>,
 }
 
-/// A record that is being loaded, and what was found so far.
-struct Reading {
-    record: Arc<Record>,
-    prefix: String,
-    partial: bool,
-    /// Names in the record that have a place in the model.
-    read: BTreeSet<String>,
-    missing: Vec<String>,
-    misfits: Vec<String>,
-    failed: Option<Error>,
-}
-
 impl Job {
     fn new(device: &Device, key: u64, reading: Option<Reading>) -> Self {
         let (ties, shared) = (Ties::default(), BTreeMap::new());
-        Job { device: *device, key, made: 0, ties, shared, reading }
+        Job { device: *device, key, made: 0, listed: 0, ties, shared, reading }
     }
 
     fn root(&mut self) -> Builder<'_> {
         Builder { job: self, path: Path::ROOT, frozen: false, optional: false }
     }
 
+    /// Adds a tie between full paths.
+    fn tie(&mut self, alias: String, target: String) {
+        self.ties.insert(alias, target);
+        if let Some(owner) = self.shared.keys().find(|owner| self.ties.is_alias(owner)) {
+            let end = self.ties.owner(owner);
+            let message =
+                format!("it is tied to `{end}` after it was built; put the field of `{end}` before its aliases");
+            raise(Error::Argument { op: owner.clone(), message });
+        }
+    }
+
     /// The tensor at `path`.
     fn tensor(&mut self, path: String, shape: &[usize], init: Init, optional: bool) -> Tensor {
         if self.ties.is_empty() {
-            return self.make(&path, &path, shape, init, optional);
+            return self.make(&[path], shape, init, optional);
         }
         let owner = self.ties.owner(&path).into_owned();
         if let Some(tensor) = self.shared.get(&owner).cloned() {
             self.mark(&path);
-            if tensor.shape() == shape || self.reading.is_some() {
+            if tensor.shape() == shape || self.reading.as_ref().is_some_and(Reading::is_spoilt) {
                 return tensor;
             }
             let message = format!("it is {shape:?}, but tied to `{owner}`, which is {:?}", tensor.shape());
             raise(Error::Shape { op: path, message });
         }
-        let tensor = self.make(&owner, &path, shape, init, optional);
+        let tensor = self.make(&self.ties.names(&owner), shape, init, optional);
         self.shared.insert(owner, tensor.clone());
         tensor
     }
 
-    fn make(&mut self, owner: &str, path: &str, shape: &[usize], init: Init, optional: bool) -> Tensor {
+    /// The tensor of these names, the owner's first.
+    fn make(&mut self, names: &[String], shape: &[usize], init: Init, optional: bool) -> Tensor {
         self.made += 1;
-        match self.reading.as_mut().map(|reading| reading.take(owner, path, shape, optional, &self.device)) {
+        match self.reading.as_mut().map(|reading| reading.take(names, shape, optional, &self.device)) {
             Some(Take::Read(tensor)) => tensor,
             Some(Take::Misfit) => placeholder(&self.device),
             Some(Take::Missing) | None => init.sample(shape, self.key, self.made, &self.device),
@@ -225,87 +227,19 @@ impl Job {
     /// Notes that the record may hold a tensor at `path`.
     fn mark(&mut self, path: &str) {
         if let Some(reading) = &mut self.reading {
-            let name = format!("{}{path}", reading.prefix);
-            reading.read.insert(name);
+            reading.mark(path);
         }
     }
 
     /// Notes that the config leaves out the field at `path`.
     fn absent(&mut self, path: &str) {
-        let Some(reading) = &mut self.reading else { return };
-        if reading.partial {
-            return;
-        }
-        let field = format!("{}{path}", reading.prefix);
-        let below = format!("{field}.");
-        let record = reading.record.clone();
-        for (name, entry) in record.tensors().filter(|(name, _)| **name == field || name.starts_with(&below)) {
-            reading.read.insert(name.clone());
-            let name = &name[reading.prefix.len()..];
-            reading.misfits.push(format!("`{name}` {:?}: in the record, but the config leaves it out", entry.shape));
+        if let Some(reading) = &mut self.reading {
+            reading.absent(path);
         }
     }
 
     /// The names of missing and of unread tensors, or all misfits as one error.
     fn finish(self) -> Result<(Vec<String>, Vec<String>)> {
-        let Some(mut reading) = self.reading else { return Ok(Default::default()) };
-        if let Some(error) = reading.failed {
-            return Err(error);
-        }
-        let mut unread = Vec::new();
-        for (name, entry) in reading.record.tensors() {
-            let Some(path) = name.strip_prefix(&reading.prefix) else { continue };
-            if reading.read.contains(name) {
-                continue;
-            }
-            unread.push(path.to_owned());
-            if !reading.partial {
-                reading.misfits.push(format!("`{path}` {:?}: in the record, but not in the model", entry.shape));
-            }
-        }
-        if reading.misfits.is_empty() {
-            return Ok((reading.missing, unread));
-        }
-        Err(Error::Record { record: reading.record.name().to_owned(), misfits: reading.misfits })
-    }
-}
-
-/// What became of a tensor that a model wants of a record.
-enum Take {
-    Read(Tensor),
-    /// The record lacks it and need not have it.
-    Missing,
-    /// It is noted as a misfit, so that the model being built is discarded.
-    Misfit,
-}
-
-impl Reading {
-    /// Reads the tensor `path` under its own or its owner's name.
-    fn take(&mut self, owner: &str, path: &str, shape: &[usize], optional: bool, device: &Device) -> Take {
-        let names = [format!("{}{owner}", self.prefix), format!("{}{path}", self.prefix)];
-        let found = names.iter().find_map(|name| Some((name, self.record.get(name)?)));
-        let Some((name, entry)) = found else {
-            if optional || self.partial {
-                self.missing.push(path.to_owned());
-                return Take::Missing;
-            }
-            self.misfits.push(format!("`{path}` {shape:?}: missing from the record"));
-            return Take::Misfit;
-        };
-        let taken = if entry.shape != shape {
-            Err(format!("`{path}`: {:?} in the record, but the model needs {shape:?}", entry.shape))
-        } else if !entry.reads_as_f32() {
-            let dtypes = "`F32`, `F64`, `F16` and `BF16`";
-            Err(format!("`{path}`: dtype `{}` in the record; supported: {dtypes}", entry.dtype))
-        } else {
-            Ok(self.record.read_f32(name, device))
-        };
-        self.read.extend(names);
-        match taken {
-            Ok(Ok(tensor)) => return Take::Read(tensor),
-            Ok(Err(error)) => self.failed = self.failed.take().or(Some(error)),
-            Err(misfit) => self.misfits.push(misfit),
-        }
-        Take::Misfit
+        self.reading.map_or_else(|| Ok(Default::default()), Reading::finish)
     }
 }

@@ -2,11 +2,12 @@
 
 use crate::device::Device;
 use crate::model::freeze::{all_frozen, require};
-use crate::model::{Erased, LeafMut, Model, Path, Summary, load_from};
+use crate::model::{Erased, LeafMut, Model, Path, Summary, Ties, load_from};
 use crate::random::Rng;
 use crate::record::{CONFIG, FORMAT, NAME, Record, Writer, model_tensors};
 use crate::tensor::Tensor;
 use cotangent_hal::{DType, Error, Result};
+use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 use std::sync::Arc;
 
@@ -135,15 +136,22 @@ pub trait ModelExt: Model {
 
 impl<M: Model> ModelExt for M {}
 
+/// Refuses a record that names another model.
+pub(crate) fn check_name<M: Model>(record: &Record) -> Result<()> {
+    match record.metadata().get(NAME) {
+        Some(name) if name != M::NAME => {
+            let fault = format!("it holds a `{name}`, but a `{}` is asked for", M::NAME);
+            Err(Error::Record { record: record.name().into(), misfits: vec![fault] })
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
 /// The config in a record's metadata; a model without one needs none.
 fn own_config<M: Model>(record: &Record) -> Result<M::Config> {
     let fault = |message| Error::Record { record: record.name().into(), misfits: vec![message] };
+    check_name::<M>(record)?;
     let metadata = record.metadata();
-    if let Some(name) = metadata.get(NAME)
-        && name != M::NAME
-    {
-        return Err(fault(format!("it holds a `{name}`, but a `{}` is asked for", M::NAME)));
-    }
     let none = || serde_json::from_str("null").ok();
     match metadata.get(CONFIG) {
         Some(text) => {
@@ -155,13 +163,58 @@ fn own_config<M: Model>(record: &Record) -> Result<M::Config> {
     }
 }
 
+/// Puts `f` of each tensor in its place; a tied one is changed once, so that all its names still hold one tensor.
 fn change(model: &mut dyn Erased, f: &dyn Fn(Tensor) -> Tensor) {
-    model.visit_leaves_mut(&Path::ROOT, &mut |_, leaf| match leaf {
-        LeafMut::Param(param) => {
+    let ties = Ties::of(model);
+    ties.share(model);
+    let mut tied = BTreeMap::new();
+    model.visit_leaves_mut(&Path::ROOT, &mut |path, leaf| match leaf {
+        LeafMut::Param(param) if ties.is_empty() => {
             let tensor = f(param.tensor());
+            param.replace(tensor);
+        }
+        LeafMut::Param(param) => {
+            let owner = ties.owner(&path.to_string()).into_owned();
+            let tensor = tied.entry(owner).or_insert_with(|| f(param.tensor())).clone();
             param.replace(tensor);
         }
         LeafMut::State(state) => state.replace(f(state.get())),
         LeafMut::Tie { .. } => {}
     });
+}
+
+#[cfg(test)]
+#[allow(clippy::allow_attributes_without_reason, reason = "the expansion of a model has attributes without reasons")]
+mod tests {
+    use super::change;
+    use crate::model::ModelExt;
+    use crate::{Device, Float, Param, Rng, Tensor};
+    use cotangent_macros::model;
+
+    #[model]
+    struct Tied {
+        #[tied(second)]
+        #[init(ones)]
+        first: Param![2, 3],
+        #[init(ones)]
+        second: Param![2, 3],
+        #[init(ones)]
+        alone: Param![4],
+    }
+
+    #[test]
+    fn a_change_of_all_tensors_keeps_ties() {
+        let mut model = Tied::init(&mut Rng::seed(0), &Device::cpu());
+        let shared = |a: &Param, b: &Param| a.raw.buffer.same(&b.raw.buffer);
+        assert!(shared(&model.first, &model.second) && !shared(&model.first, &model.alone));
+        change(&mut model, &|tensor| Tensor::<Float>::from_raw(tensor.raw.copy()) * 2.0);
+        assert!(shared(&model.first, &model.second) && !shared(&model.first, &model.alone));
+        let copy = model.clone().to_device(&Device::cpu()).to_dtype(cotangent_hal::DType::F32);
+        assert!(shared(&copy.first, &copy.second));
+        // A value set under one name alone: the target's counts.
+        model.first.set(Tensor::zeros([2, 3], &Device::cpu()));
+        change(&mut model, &|tensor| tensor + 1.0);
+        assert_eq!((model.first.to_vec(), model.second.to_vec()), (vec![3.0; 6], vec![3.0; 6]));
+        assert!(shared(&model.first, &model.second));
+    }
 }

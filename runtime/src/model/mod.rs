@@ -17,6 +17,7 @@ mod list;
 mod param;
 mod path;
 mod read;
+mod reading;
 mod registry;
 mod state;
 mod summary;
@@ -36,6 +37,7 @@ pub use state::State;
 pub use summary::{Mark, Row, Summary};
 
 pub(crate) use builder::load_from;
+pub(crate) use ext::check_name;
 pub(crate) use path::{join, matches};
 pub(crate) use ties::Ties;
 

@@ -1,6 +1,6 @@
 //! Second names of parameters.
 
-use crate::model::{Erased, Leaf, Path, join};
+use crate::model::{Erased, Leaf, LeafMut, Path, join};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -45,6 +45,48 @@ impl Ties {
         path
     }
 
+    /// All names of the tensor that `owner` owns, its own first.
+    pub(crate) fn names(&self, owner: &str) -> Vec<String> {
+        let mut names = vec![owner.to_owned()];
+        let mut at = 0;
+        while let Some(name) = names.get(at).cloned() {
+            for (alias, target) in &self.0 {
+                let Some(rest) = name.strip_prefix(target.as_str()).filter(|r| r.is_empty() || r.starts_with('.'))
+                else {
+                    continue;
+                };
+                let other = format!("{alias}{rest}");
+                if !names.contains(&other) && self.owner(&other) == owner {
+                    names.push(other);
+                }
+            }
+            at += 1;
+        }
+        names
+    }
+
+    /// Gives each alias the tensor of its owner, where the model has both.
+    pub(crate) fn share(&self, model: &mut dyn Erased) {
+        if self.is_empty() {
+            return;
+        }
+        let mut owners = BTreeMap::new();
+        model.visit_leaves(&Path::ROOT, &mut |path, leaf| {
+            if let Leaf::Param(param) = leaf {
+                owners.insert(path.to_string(), param.tensor());
+            }
+        });
+        model.visit_leaves_mut(&Path::ROOT, &mut |path, leaf| {
+            let LeafMut::Param(param) = leaf else { return };
+            let path = path.to_string();
+            if self.is_alias(&path)
+                && let Some(tensor) = owners.get(self.owner(&path).as_ref())
+            {
+                param.replace(tensor.clone());
+            }
+        });
+    }
+
     /// Whether `path` is an alias.
     pub(crate) fn is_alias(&self, path: &str) -> bool {
         !self.0.is_empty() && self.owner(path) != path
@@ -68,8 +110,14 @@ mod tests {
         assert_eq!(ties.owner("head.weight"), "table");
         assert_eq!(ties.owner("head.bias"), "wte.bias");
         assert_eq!(ties.owner("header.weight"), "header.weight");
+        assert_eq!(ties.names("table"), ["table", "wte.weight", "head.weight"]);
+        assert_eq!(ties.names("wte.bias"), ["wte.bias", "head.bias"]);
+        assert_eq!(ties.names("tables"), ["tables"]);
         ties.insert("a".into(), "b".into());
         ties.insert("b".into(), "a".into());
         assert!(ties.owner("a").len() == 1);
+        assert!(ties.names("a").len() <= 2);
+        ties.insert("c.d".into(), "c".into());
+        assert!(ties.names("c.w").len() < 8);
     }
 }

@@ -9,31 +9,41 @@ use crate::tensor::{Int, Raw, Tensor, launch};
 use cotangent_hal::native::lanes;
 use cotangent_hal::{Arg, DType, Error, Scalar};
 
+/// The target of rows that do not count: PyTorch's `ignore_index`.
+const IGNORED: i64 = -100;
+
 cotangent_hal::kernel! {
     static FORWARD = Rows "cross_entropy" (x: Each F32, t: PerRow I64) -> (loss: PerRow F32, lse: PerRow F32) |tile| {
         let m = lanes::max(x);
         let l = math::log::<FMA>(lanes::sum1(x, |v| math::exp::<FMA>(v - m)));
         lse[0] = m + l;
-        loss[0] = (m - x[t[0] as usize]) + l;
+        loss[0] = if t[0] == IGNORED { 0.0 } else { (m - x[t[0] as usize]) + l };
     }
 }
 
 cotangent_hal::kernel! {
-    /// `dx = k ct (exp(x - lse) - 1 at the target)`.
+    /// `dx = k ct (exp(x - lse) - 1 at the target)`, 0 in ignored rows.
     static BACKWARD = Rows "cross_entropy" (x: Each F32, t: PerRow I64, lse: PerRow F32, ct: PerRow F32; k)
      -> (dx: Each F32) |tile| {
         let (lse, k) = (lse[0], k.f32() * ct[0]);
-        for i in 0..tile.1 {
-            dx[i] = k * math::exp::<FMA>(x[i] - lse);
+        if t[0] == IGNORED {
+            dx.fill(0.0);
+        } else {
+            for i in 0..tile.1 {
+                dx[i] = k * math::exp::<FMA>(x[i] - lse);
+            }
+            dx[t[0] as usize] -= k;
         }
-        dx[t[0] as usize] -= k;
     }
 }
 
 impl Tensor {
     /// The mean over all rows of `-log softmax(row)[target]`: `[.., C], [..] -> []`, the classes along the last axis.
     ///
-    /// Raises `Error::Shape` where the shapes do not fit, `Error::Argument` where a target is not in `0..C`.
+    /// A row whose target is -100 is ignored: it has no loss and no gradient, and the mean is that of the other rows;
+    /// NaN where there are none, as in PyTorch.
+    ///
+    /// Raises `Error::Shape` where the shapes do not fit, `Error::Argument` where a target is neither in `0..C` nor -100.
     #[track_caller]
     pub fn cross_entropy(self, targets: Tensor<Int>) -> Tensor {
         cross_entropy(self, targets, Want::NONE).0
@@ -61,14 +71,15 @@ fn cross_entropy(x: Tensor, targets: Tensor<Int>, want: Want) -> (Tensor, Classe
         raise(Error::Shape { op: "cross_entropy".into(), message })
     };
     x.raw.same_device("cross_entropy", &targets.raw);
-    indices::check("cross_entropy", &targets.raw, classes, "target", "the number of classes C");
+    let of = "the number of classes C";
+    let count = indices::count_but("cross_entropy", &targets.raw, classes, IGNORED, "target", of);
     let (device, x, t) = (&x.raw.device, &x.raw, &targets.raw);
     let (loss, lse) = (Raw::empty(device, DType::F32, rows), Raw::empty(device, DType::F32, rows));
     if loss.numel() > 0 {
         let args = [Arg::In(x.view()), Arg::In(t.view()), Arg::Out(loss.view()), Arg::Out(lse.view())];
         launch(device, &FORWARD, &x.shape, &args);
     }
-    let factor = 1.0 / loss.numel() as f64;
+    let factor = 1.0 / count as f64;
     let y = fold::sum(&loss, fold::all(rows.len()), factor);
     let saved = want.has(0).then(|| (x.clone(), targets.raw.clone(), lse));
     (Tensor::from_raw(y), Classes { factor, saved })

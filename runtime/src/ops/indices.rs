@@ -14,6 +14,18 @@ cotangent_hal::kernel! {
     }
 }
 
+cotangent_hal::kernel! {
+    /// The first element outside of `0..n` that is not `skipped`, or `skipped`; and the number of those in `0..n`.
+    static OUTSIDE_BUT = Rows "index" (x: Each I64; n, skipped) -> (y: PerRow I64, inside: PerRow I64) |tile| {
+        let (n, skipped) = (n.i64() as u64, skipped.i64());
+        inside[0] = x.iter().fold(0, |count, &v| count + i64::from((v as u64) < n));
+        let gone = x.iter().fold(0, |count, &v| count + i64::from(v == skipped));
+        let bad = |v: i64| v as u64 >= n && v != skipped;
+        let whole = inside[0] + gone == tile.1 as i64;
+        y[0] = if whole { skipped } else { x.iter().copied().find(|&v| bad(v)).unwrap_or(skipped) };
+    }
+}
+
 /// Raises `Error::Argument` where an element of `ids` is not in `0..n`; `what` and `of` name the element and the extent.
 #[track_caller]
 pub(crate) fn check(op: &str, ids: &Raw, n: usize, what: &str, of: &str) {
@@ -24,13 +36,28 @@ pub(crate) fn check(op: &str, ids: &Raw, n: usize, what: &str, of: &str) {
     let found = Raw::empty(&ids.device, DType::I64, &rows.shape[..rows.shape.len() - 1]);
     let limit = Arg::Scalar(Scalar::Int(n as i64));
     launch(&ids.device, &OUTSIDE, &rows.shape, &[Arg::In(rows.view()), Arg::Out(found.view()), limit]);
-    let mut bytes = vec![0; found.numel() * DType::I64.size()];
-    found.read_into(&mut bytes);
-    for chunk in bytes.chunks_exact(8) {
-        let id = chunk.iter().rev().fold(0u64, |id, &byte| id << 8 | u64::from(byte)) as i64;
-        if id as u64 >= n as u64 {
-            let message = format!("the {what} {id} is out of range: {of} is {n}, expected 0 <= {what} < {n}");
-            raise(Error::Argument { op: op.into(), message });
-        }
+    if let Some(id) = found.to_vec::<i64>().into_iter().find(|&id| id as u64 >= n as u64) {
+        let message = format!("the {what} {id} is out of range: {of} is {n}, expected 0 <= {what} < {n}");
+        raise(Error::Argument { op: op.into(), message });
     }
+}
+
+/// As [`check`], where `skipped`, a negative number, is allowed too: the number of elements that are not `skipped`.
+#[track_caller]
+pub(crate) fn count_but(op: &str, ids: &Raw, n: usize, skipped: i64, what: &str, of: &str) -> usize {
+    if ids.numel() == 0 {
+        return 0;
+    }
+    let rows = fold::any_rows(ids);
+    let one_each = || Raw::empty(&ids.device, DType::I64, &rows.shape[..rows.shape.len() - 1]);
+    let (found, inside) = (one_each(), one_each());
+    let args = [Arg::In(rows.view()), Arg::Out(found.view()), Arg::Out(inside.view())];
+    let scalars = [n as i64, skipped].map(|v| Arg::Scalar(Scalar::Int(v)));
+    launch(&ids.device, &OUTSIDE_BUT, &rows.shape, &[&args[..], &scalars[..]].concat());
+    if let Some(id) = found.to_vec::<i64>().into_iter().find(|&id| id != skipped) {
+        let message =
+            format!("the {what} {id} is out of range: {of} is {n}, expected 0 <= {what} < {n}, or {skipped} for none");
+        raise(Error::Argument { op: op.into(), message });
+    }
+    inside.to_vec::<i64>().into_iter().sum::<i64>() as usize
 }

@@ -126,25 +126,7 @@ impl<'a> Released<'a> {
 
 impl Drop for Released<'_> {
     fn drop(&mut self) {
-        if self.ties.is_empty() {
-            return;
-        }
-        let mut owners = BTreeMap::new();
-        self.model.visit_leaves(&Path::ROOT, &mut |path, leaf| {
-            if let Leaf::Param(param) = leaf {
-                owners.insert(path.to_string(), param.tensor());
-            }
-        });
-        let ties = self.ties;
-        self.model.visit_leaves_mut(&Path::ROOT, &mut |path, leaf| {
-            let LeafMut::Param(param) = leaf else { return };
-            let path = path.to_string();
-            if ties.is_alias(&path)
-                && let Some(tensor) = owners.get(ties.owner(&path).as_ref())
-            {
-                param.replace(tensor.clone());
-            }
-        });
+        self.ties.share(self.model);
     }
 }
 

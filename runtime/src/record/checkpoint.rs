@@ -3,7 +3,7 @@
 use super::{CONFIG, FORMAT, NAME, Record, Writer, model_tensors};
 use crate::cx::{Cx, CxState};
 use crate::device::Device;
-use crate::model::{Model, load_from};
+use crate::model::{Model, check_name, load_from};
 use crate::random::Rng;
 use crate::tensor::Tensor;
 use cotangent_hal::{Error, Result};
@@ -102,6 +102,7 @@ impl Checkpoint {
     /// # Errors
     /// `Error::Record` where the file holds another model.
     pub fn model<M: Model>(&self, device: &Device) -> Result<M> {
+        check_name::<M>(&self.record)?;
         let config = self.read(CONFIG)?;
         Ok(load_from(&self.record, MODEL, &config, device, None)?.model)
     }

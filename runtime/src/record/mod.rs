@@ -1,11 +1,12 @@
 //! Records: safetensors files that hold a model under PyTorch's names.
 //!
-//! **Invariant:** nothing in a file makes a reader panic or allocate more than the file holds; a file that is being
-//! written is complete before it takes its name.
+//! **Invariant:** nothing in a file makes a reader panic or allocate much more than the file holds, optional tensors that
+//! a fitting file lacks aside; a file that is being written is complete before it takes its name.
 
 mod bytes;
 mod checkpoint;
 mod half;
+mod header;
 mod read;
 mod write;
 
@@ -13,7 +14,7 @@ pub use checkpoint::{Checkpoint, Stateful};
 pub use read::{Entry, Record};
 
 pub(crate) use checkpoint::{named, unnamed};
-pub(crate) use read::placeholder;
+pub(crate) use read::{FLOATS, placeholder};
 pub(crate) use write::{Writer, model_tensors};
 
 /// The metadata entry with the model's name.

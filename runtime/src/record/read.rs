@@ -2,10 +2,11 @@
 
 use super::bytes::{self, Bytes};
 use super::half::{bf16_to_f32, f16_to_f32};
+use super::header;
 use crate::device::Device;
 use crate::tensor::Tensor;
 use cotangent_hal::{Error, Result};
-use safetensors::{Dtype, SafeTensors};
+use safetensors::Dtype;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
@@ -55,33 +56,14 @@ impl Record {
     }
 
     fn of(name: String, bytes: Bytes) -> Result<Record> {
-        let fault = |message: String| Error::Record { record: name.clone(), misfits: vec![message] };
-        let length = bytes.len();
-        let header = bytes.first_chunk::<8>().map(|b| u64::from_le_bytes(*b));
-        if header.is_none_or(|n| n > (length - 8) as u64) {
-            let message = match header {
-                Some(n) => format!(
-                    "the header claims {n} bytes, but the file has {length}; it is truncated, or no safetensors file"
-                ),
-                None => format!("the file has {length} bytes; a safetensors file has at least 8"),
-            };
-            return Err(fault(message));
-        }
-        let base = bytes.as_ptr() as usize;
-        let parsed =
-            SafeTensors::deserialize(&bytes).map_err(|e| fault(format!("it is no whole safetensors file: {e}")))?;
-        let mut tensors = BTreeMap::new();
-        for (name, view) in parsed.iter() {
-            let start = view.data().as_ptr() as usize - base;
-            let entry = Entry {
-                shape: view.shape().to_vec(),
-                dtype: format!("{:?}", view.dtype()),
-                kind: view.dtype(),
-                range: start..start + view.data().len(),
-            };
-            tensors.insert(name.to_owned(), entry);
-        }
-        let (_, header) = SafeTensors::read_metadata(&bytes).map_err(|e| fault(e.to_string()))?;
+        let (header, start) =
+            header::read(&bytes).map_err(|misfits| Error::Record { record: name.clone(), misfits })?;
+        let entries = header.tensors().into_iter().map(|(name, info)| {
+            let (from, to) = info.data_offsets;
+            let (shape, kind) = (info.shape.clone(), info.dtype);
+            (name, Entry { shape, dtype: kind.to_string(), kind, range: start + from..start + to })
+        });
+        let tensors = entries.collect();
         let metadata = header.metadata().iter().flatten().map(|(k, v)| (k.clone(), v.clone())).collect();
         Ok(Record { name, bytes, tensors, metadata })
     }
@@ -109,26 +91,49 @@ impl Record {
     /// Reads a float tensor as `f32`.
     ///
     /// # Errors
-    /// `Error::Record` where there is no such tensor or its values are no floats; `Error::Memory`.
-    #[allow(clippy::wildcard_enum_match_arm, reason = "every dtype that is no float is refused alike")]
+    /// `Error::Record` where there is no such tensor, its values are no floats or it has too many axes;
+    /// `Error::Memory`.
     pub fn read_f32(&self, name: &str, device: &Device) -> Result<Tensor> {
-        let fault = |message| Error::Record { record: self.name.clone(), misfits: vec![message] };
-        let entry = self.get(name).ok_or_else(|| fault(format!("`{name}`: missing from the record")))?;
-        let bytes = &self.bytes[entry.range.clone()];
-        let values: Vec<f32> = match entry.kind {
+        let fault =
+            |message| Error::Record { record: self.name.clone(), misfits: vec![format!("`{name}`: {message}")] };
+        let entry = self.get(name).ok_or_else(|| fault("missing from the record".into()))?;
+        let most = crate::tensor::MAX_RANK;
+        if entry.shape.len() > most {
+            let axes = entry.shape.len();
+            return Err(fault(format!("it has {axes} axes in the record, but at most {most} are supported")));
+        }
+        let Some(values) = self.floats(entry) else {
+            return Err(fault(format!("dtype `{}` in the record; supported: {FLOATS}", entry.dtype)));
+        };
+        crate::attempt(|| Tensor::from_slice(&values, &entry.shape[..], device))
+    }
+
+    /// Whether two tensors have one shape and the same values, bit for bit as `f32`.
+    pub(crate) fn equal(&self, a: &Entry, b: &Entry) -> bool {
+        let bits = |entry| Some(self.floats(entry)?.into_iter().map(f32::to_bits).collect::<Vec<u32>>());
+        a.shape == b.shape && (a.kind == b.kind && self.stored(a) == self.stored(b) || bits(a) == bits(b))
+    }
+
+    fn stored(&self, entry: &Entry) -> &[u8] {
+        &self.bytes[entry.range.clone()]
+    }
+
+    /// The values as `f32`; `None` where they are no floats.
+    #[allow(clippy::wildcard_enum_match_arm, reason = "every dtype that is no float is refused alike")]
+    fn floats(&self, entry: &Entry) -> Option<Vec<f32>> {
+        let bytes = self.stored(entry);
+        Some(match entry.kind {
             Dtype::F32 => bytes.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect(),
             Dtype::F64 => bytes.as_chunks().0.iter().map(|b| f64::from_le_bytes(*b) as f32).collect(),
             Dtype::F16 => bytes.as_chunks().0.iter().map(|b| f16_to_f32(u16::from_le_bytes(*b))).collect(),
             Dtype::BF16 => bytes.as_chunks().0.iter().map(|b| bf16_to_f32(u16::from_le_bytes(*b))).collect(),
-            other => return Err(fault(format!("`{name}`: dtype `{other:?}` in the record, but floats are needed"))),
-        };
-        if entry.shape.len() > crate::tensor::MAX_RANK {
-            let most = crate::tensor::MAX_RANK;
-            return Err(fault(format!("`{name}`: {:?} in the record; at most {most} axes are supported", entry.shape)));
-        }
-        crate::attempt(|| Tensor::from_slice(&values, &entry.shape[..], device))
+            _ => return None,
+        })
     }
 }
+
+/// The dtypes that are read, as errors list them.
+pub(crate) const FLOATS: &str = "`F32`, `F64`, `F16` and `BF16`";
 
 /// Stands where a tensor did not fit, in a model that is discarded.
 pub(crate) fn placeholder(device: &Device) -> Tensor {

@@ -8,7 +8,8 @@ use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 use std::collections::BTreeMap;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What goes into a file.
 #[derive(Default)]
@@ -39,14 +40,14 @@ impl Writer {
     /// Writes the file. One that had the name stays as it is until the new one is complete.
     pub(crate) fn save(&self, path: &Path) -> Result<()> {
         let bytes = self.bytes(path)?;
-        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-        let beside = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+        let beside = beside(path);
         let written = write(&beside, &bytes).and_then(|()| std::fs::rename(&beside, path));
         written.map_err(|e| {
             // The error that counts is the first one; what is left of the attempt is of no use.
             let _ = std::fs::remove_file(&beside);
             io(path, &e)
-        })
+        })?;
+        keep_name(path).map_err(|e| io(path, &e))
     }
 
     fn bytes(&self, path: &Path) -> Result<Vec<u8>> {
@@ -75,4 +76,29 @@ fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let mut file = std::fs::File::create(path)?;
     file.write_all(bytes)?;
     file.sync_all()
+}
+
+/// Where a file is written before it takes its name: in the same folder, and unlike that of any other writer.
+fn beside(path: &Path) -> PathBuf {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let (process, count) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    path.with_file_name(format!(".{name}.{process}-{count}.tmp"))
+}
+
+/// Writes the folder's entry for `path` to disk, so that a renamed file keeps its name when the machine stops.
+#[cfg(unix)]
+fn keep_name(path: &Path) -> std::io::Result<()> {
+    use std::io::ErrorKind;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // A folder may permit writing without reading, and some file systems have no such call.
+    let Ok(folder) = std::fs::File::open(folder) else { return Ok(()) };
+    let absent = |e: &std::io::Error| matches!(e.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported);
+    folder.sync_all().or_else(|e| if absent(&e) { Ok(()) } else { Err(e) })
+}
+
+/// Folders cannot be written to disk by themselves here.
+#[cfg(not(unix))]
+fn keep_name(_: &Path) -> std::io::Result<()> {
+    Ok(())
 }

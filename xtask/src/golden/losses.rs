@@ -6,7 +6,7 @@ use cotangent::diff::{Pullback, Want};
 
 pub(super) const ROWS: &[Row] = &[("CrossEntropyLoss", cross_entropy), ("MSELoss", mse)];
 
-/// The value that PyTorch gives `ignore_index` by default.
+/// The target of ignored rows, the default of PyTorch and the only one here.
 const IGNORED: i64 = -100;
 
 fn cross_entropy(i: &Inputs<'_>) -> Result<Results, Stop> {
@@ -20,9 +20,6 @@ fn cross_entropy(i: &Inputs<'_>) -> Result<Results, Stop> {
         return Err(i.missing("probabilities"));
     }
     let (x, target) = (i.float("in.input")?, i.int("in.target")?);
-    if target.to_vec().contains(&IGNORED) {
-        return Err(i.missing("ignore_index"));
-    }
     if x.rank() != 2 {
         return Err(i.missing("spatial"));
     }
