@@ -41,7 +41,7 @@
 extern crate self as cotangent;
 
 pub use cotangent_layers as layers;
-pub use cotangent_macros::model;
+pub use cotangent_macros::{kernel, model};
 pub use cotangent_runtime::*;
 
 #[doc(hidden)]
@@ -50,6 +50,6 @@ pub use cotangent_runtime::__private;
 /// What a program that defines or trains models needs.
 pub mod prelude {
     pub use cotangent_layers::*;
-    pub use cotangent_macros::model;
+    pub use cotangent_macros::{kernel, model};
     pub use cotangent_runtime::prelude::*;
 }

@@ -7,3 +7,9 @@ use proc_macro::TokenStream;
 pub fn model(args: TokenStream, item: TokenStream) -> TokenStream {
     cotangent_macros_core::model(args.into(), item.into()).into()
 }
+
+/// Makes an operation of a function of scalars, or of one in index notation, and derives its gradient.
+#[proc_macro_attribute]
+pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {
+    cotangent_macros_core::kernel(args.into(), item.into()).into()
+}

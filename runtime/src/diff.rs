@@ -144,7 +144,26 @@ impl Cotangent for () {
 macro_rules! inactive {
     ($($t:ty),*) => { $(impl Diff for $t { type Ct = (); })* };
 }
-inactive!((), bool, i8, i16, i32, i64, u8, u16, u32, u64, usize, isize, f32, f64, char, String, &str);
+inactive!(
+    crate::random::Key,
+    (),
+    bool,
+    i8,
+    i16,
+    i32,
+    i64,
+    u8,
+    u16,
+    u32,
+    u64,
+    usize,
+    isize,
+    f32,
+    f64,
+    char,
+    String,
+    &str
+);
 
 impl<T: Diff + ?Sized> Diff for &T {
     type Ct = ();

@@ -29,6 +29,20 @@ pub(crate) fn with_errors(item: &TokenStream, errors: TokenStream) -> TokenStrea
     quote!(#item #errors)
 }
 
+/// The errors, and a function of the kernel's signature that is never run: its body is no plain Rust.
+pub(crate) fn of_kernel(item: &TokenStream, errors: TokenStream) -> TokenStream {
+    let item = match syn::parse2::<syn::ItemFn>(item.clone()) {
+        Ok(mut item) => {
+            Strip.visit_item_fn_mut(&mut item);
+            item.attrs.push(syn::parse_quote!(#[allow(unused)]));
+            item.block = syn::parse_quote!({ ::cotangent::__private::never() });
+            item.into_token_stream()
+        }
+        Err(_) => item.clone(),
+    };
+    quote!(#item #errors)
+}
+
 struct Strip;
 
 impl VisitMut for Strip {

@@ -15,6 +15,7 @@ mod kernel;
 mod model;
 mod native;
 
+pub use kernel::kernel;
 #[doc(hidden)]
 pub use kernel::kernel_ir;
 pub use model::model;

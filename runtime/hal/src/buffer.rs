@@ -32,6 +32,11 @@ impl Buffer {
         Arc::strong_count(&self.0) == 1
     }
 
+    /// How many references there are.
+    pub fn holders(&self) -> usize {
+        Arc::strong_count(&self.0)
+    }
+
     /// Whether both are references to the same memory.
     pub fn same(&self, other: &Buffer) -> bool {
         Arc::ptr_eq(&self.0, &other.0)

@@ -55,9 +55,9 @@ mod vjp;
 pub use build::Builder;
 pub use cost::{Cost, cost};
 pub use eval::{Data, EvalError, Value, eval, eval_sized, extents};
+pub use facts::Facts;
 pub use functions::{FUNCTIONS, Function, function};
 pub use jvp::jvp;
-pub use facts::Facts;
 pub use kernel::{
     Arg, ArgDef, Axis, AxisDef, Binary, Dim, Fold, Id, Kernel, Kind, Link, List, Mode, Name, Node, Num, OutDef, Run,
     Store, Unary,

@@ -76,6 +76,8 @@ table! {
     method gelu_tanh() -> Active, "same";
     method silu() -> Active, "same";
     method powf(Value) -> Active, "same";
+    method map(Value) -> Active, "same";
+    method zip_map(Operand, Value) -> Active, "broadcast";
     method contiguous() -> Active, "same";
     method dropout(Value, Context) -> Active, "same";
     method masked_fill(Value, Value) -> Active, "broadcast_first";

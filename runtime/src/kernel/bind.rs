@@ -158,9 +158,10 @@ impl<'a> Bound<'a> {
         match ir.nodes[id.at()] {
             Node::Const(_, n) => n.as_int(),
             Node::Size(dim) => self.size(dim.0),
-            Node::Sum { kind: Kind::Int, c, terms } => ir.links(terms).iter().fold(c.as_int(), |sum, link| {
-                sum.wrapping_add(link.k.as_int().wrapping_mul(self.value(link.id)))
-            }),
+            Node::Sum { kind: Kind::Int, c, terms } => ir
+                .links(terms)
+                .iter()
+                .fold(c.as_int(), |sum, link| sum.wrapping_add(link.k.as_int().wrapping_mul(self.value(link.id)))),
             Node::Prod { kind: Kind::Int, factors } => ir.links(factors).iter().fold(1, |product: i64, link| {
                 product.wrapping_mul(self.value(link.id).wrapping_pow(link.k.as_int() as u32))
             }),

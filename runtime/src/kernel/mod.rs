@@ -23,6 +23,8 @@ pub struct Program {
     pub ir: &'static ir::Kernel,
     /// The dims that stand for any number of axes, such as `R..`, as one axis of the kernel.
     pub groups: &'static [u32],
+    /// The dims that must not be 0, since an element of theirs is read wherever the kernel runs.
+    pub nonempty: &'static [u32],
     /// The arguments whose elements are positions in another.
     pub positions: &'static [Positions],
     /// In order; each writes outputs of its own.

@@ -14,17 +14,24 @@ use cotangent_ir::{Kind, Mode};
 pub struct Given {
     tensor: Option<Raw>,
     number: Scalar,
+    /// Whether the caller has one more reference to the tensor, which it gives up for the output that replaces it.
+    lent: bool,
 }
 
 impl Given {
     /// A tensor.
     pub(crate) fn of(tensor: Raw) -> Given {
-        Given { tensor: Some(tensor), number: Scalar::Int(0) }
+        Given { tensor: Some(tensor), number: Scalar::Int(0), lent: false }
+    }
+
+    /// A tensor that an output replaces.
+    pub(crate) fn lent(tensor: Raw) -> Given {
+        Given { lent: true, ..Given::of(tensor) }
     }
 
     /// A number.
     pub(crate) fn number(number: Scalar) -> Given {
-        Given { tensor: None, number }
+        Given { tensor: None, number, lent: false }
     }
 
     pub(super) fn tensor(&self) -> Option<&Raw> {
@@ -50,6 +57,12 @@ pub(super) fn run(program: &'static Program, args: &[Given], known: &Sizes) -> (
     args.iter().filter_map(Given::tensor).for_each(|t| first.same_device(&ir.name, t));
     let shapes: Vec<Option<&[usize]>> = args.iter().map(|a| a.tensor().map(|t| &*t.shape)).collect();
     let bound = Bound::new(program, &shapes, known);
+    for &dim in program.nonempty {
+        if bound.size(dim) == 0 {
+            let message = format!("`{}` is 0, expected at least 1: an element along it is read", ir.dims[dim as usize]);
+            raise(Error::Shape { op: ir.name.to_string(), message });
+        }
+    }
     for positions in program.positions {
         if let Some(ids) = args.get(positions.arg as usize).and_then(Given::tensor) {
             let what = &ir.args[positions.arg as usize].name;
@@ -57,38 +70,70 @@ pub(super) fn run(program: &'static Program, args: &[Given], known: &Sizes) -> (
         }
     }
     let float = args.iter().filter_map(Given::tensor).map(|t| t.dtype).find(|d| *d != DType::I64 && *d != DType::Bool);
-    let outs: Vec<Raw> = ir
-        .outs
-        .iter()
-        .enumerate()
-        .map(|(at, out)| {
-            let dtype = match out.kind {
-                Kind::Float => float.unwrap_or(DType::F32),
-                Kind::Int => DType::I64,
-                Kind::Bool => DType::Bool,
-            };
-            let shape = bound.shape(&out.dims);
-            let lenders = if out.mode == Mode::Set { lenders(program, at as u32, args) } else { vec![] };
-            Raw::output(&first.device, dtype, &shape, &lenders)
-        })
-        .collect();
+    let mut taken = vec![false; args.len()];
+    let mut outs: Vec<Raw> = Vec::with_capacity(ir.outs.len());
+    for (at, out) in ir.outs.iter().enumerate() {
+        let dtype = match out.kind {
+            Kind::Float => float.unwrap_or(DType::F32),
+            Kind::Int => DType::I64,
+            Kind::Bool => DType::Bool,
+        };
+        let shape = bound.shape(&out.dims);
+        let lender = lender(program, at, args, &taken, dtype, &shape);
+        outs.push(match lender.and_then(|arg| Some((arg, args[arg].tensor()?))) {
+            Some((arg, raw)) => {
+                taken[arg] = true;
+                raw.clone()
+            }
+            None => Raw::empty(&first.device, dtype, &shape),
+        });
+    }
     for l in program.launches {
         start(program, l, &bound, args, &outs);
     }
     (outs, bound.sizes)
 }
 
-/// The arguments whose memory an output may take: those that its only launch sees element by element, as it does the
-/// output, and no other output takes.
-fn lenders<'a>(program: &Program, out: u32, args: &'a [Given]) -> Vec<&'a Raw> {
-    let ([only], [_]) = (program.launches, &*program.ir.outs) else { return vec![] };
-    let Some(own) = only.operands.iter().find(|o| o.slot == Slot::Out(out)) else { return vec![] };
-    let full = |o: &&Operand| o.view == own.view && own.view.is_some_and(|v| v.iter().all(Option::is_some));
-    let slots = only.operands.iter().filter(full).filter_map(|o| match o.slot {
-        Slot::In(arg) => args.get(arg as usize)?.tensor(),
-        Slot::Out(_) => None,
-    });
-    slots.collect()
+/// The argument whose memory an output may take: one that the only launch sees element by element, as it does the
+/// output, and that nothing else holds. An argument of the output's own name comes first.
+fn lender(
+    program: &Program,
+    out: usize,
+    args: &[Given],
+    taken: &[bool],
+    dtype: DType,
+    shape: &[usize],
+) -> Option<usize> {
+    let [only] = program.launches else { return None };
+    let own = only.operands.iter().find(|o| o.slot == Slot::Out(out as u32))?;
+    let view = own.view.filter(|v| program.ir.outs[out].mode == Mode::Set && v.iter().all(Option::is_some))?;
+    let fits = |o: &&Operand| match o.slot {
+        Slot::In(arg) => {
+            let arg = arg as usize;
+            let free = |given: &Given| {
+                given.tensor().is_some_and(|raw| {
+                    raw.buffer.holders() == 1 + usize::from(given.lent)
+                        && raw.dtype == dtype
+                        && *raw.shape == *shape
+                        && raw.is_contiguous()
+                })
+            };
+            o.view == Some(view) && !taken[arg] && free(&args[arg])
+        }
+        Slot::Out(_) => false,
+    };
+    let argument = |o: &Operand| match o.slot {
+        Slot::In(arg) => arg as usize,
+        Slot::Out(_) => usize::MAX,
+    };
+    let mut found: Vec<usize> = only.operands.iter().filter(fits).map(argument).collect();
+    found.sort_by_key(|arg| program.ir.args[*arg].name != program.ir.outs[out].name);
+    // What another output replaces is left to that one.
+    let reserved = |arg: &usize| {
+        let name = &program.ir.args[*arg].name;
+        program.ir.outs.iter().enumerate().any(|(at, o)| at != out && o.name == *name)
+    };
+    found.into_iter().find(|arg| !reserved(arg))
 }
 
 #[track_caller]

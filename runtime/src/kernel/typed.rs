@@ -19,6 +19,19 @@ impl<K: Kind> IntoGiven for Tensor<K> {
     }
 }
 
+impl<K: Kind> IntoGiven for &Tensor<K> {
+    fn given(self) -> Given {
+        Given::of(self.raw.clone())
+    }
+}
+
+/// A tensor that an output replaces.
+impl<K: Kind> IntoGiven for &mut Tensor<K> {
+    fn given(self) -> Given {
+        Given::lent(self.raw.clone())
+    }
+}
+
 impl<N: Number> IntoGiven for N {
     fn given(self) -> Given {
         Given::number(self.number())

@@ -30,14 +30,18 @@ fn given(value: &Value, number: bool) -> Given {
 fn distance(found: &[f32], expected: &[f64]) -> f64 {
     assert_eq!(found.len(), expected.len());
     let pairs = found.iter().zip(expected);
-    pairs.map(|(f, e)| if f64::from(*f) == *e { 0.0 } else { (f64::from(*f) - e).abs() / (1.0 + e.abs()) }).fold(0.0, |a, b| {
-        if b.is_nan() { f64::INFINITY } else { a.max(b) }
-    })
+    pairs.map(|(f, e)| if f64::from(*f) == *e { 0.0 } else { (f64::from(*f) - e).abs() / (1.0 + e.abs()) }).fold(
+        0.0,
+        |a, b| {
+            if b.is_nan() { f64::INFINITY } else { a.max(b) }
+        },
+    )
 }
 
 fn check(name: &str, def: &'static Def, k: &Kernel, dims: &[i64], tolerance: f64) {
     let mut rng = Rng::new(dims.iter().sum::<i64>() as u64 + 1);
-    let args: Vec<Value> = k.args.iter().zip(shapes(k, dims)).map(|(a, s)| small(k, rng.value(a.kind, &s), dims)).collect();
+    let args: Vec<Value> =
+        k.args.iter().zip(shapes(k, dims)).map(|(a, s)| small(k, rng.value(a.kind, &s), dims)).collect();
     let list = || -> Vec<Given> { k.args.iter().zip(&args).map(|(def, v)| given(v, def.dims.is_empty())).collect() };
     let expected = run(k, &args);
     let mut outs = call(def, &list());
@@ -100,7 +104,9 @@ fn named_kernels() {
         for dims in sizes {
             // Windows are as wide as three.
             let dims: Vec<i64> = (0..k.dims.len()).map(|d| dims[d % 3]).collect();
-            if shapes(&k, &dims).iter().flatten().any(|n| *n > 1 << 40) || text.contains("- 2") && dims.iter().any(|n| *n < 3) {
+            if shapes(&k, &dims).iter().flatten().any(|n| *n > 1 << 40)
+                || text.contains("- 2") && dims.iter().any(|n| *n < 3)
+            {
                 continue;
             }
             check(name, def, &k, &dims, 2e-4);

@@ -23,6 +23,7 @@
 mod ast;
 mod bounds;
 mod check;
+mod emit;
 mod lower;
 mod parse;
 mod poly;
@@ -30,9 +31,10 @@ mod poly;
 pub(crate) use ast::{Options, Out, Param};
 
 use crate::diags::Diags;
-use crate::fallback;
+use crate::{dump, fallback};
 use cotangent_ir::Dim;
 use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
 use syn::{Attribute, Path, Visibility};
 
 /// How a kernel is launched.
@@ -45,7 +47,6 @@ pub(crate) enum Form {
 }
 
 /// A kernel without mistakes.
-#[allow(dead_code, reason = "the emitter, which reads it all, follows")]
 pub(crate) struct Lowered {
     pub(crate) form: Form,
     /// Its arguments are `params`, in order. Its outputs are `outs`, then the tensors that are `&mut`, in order and under
@@ -66,6 +67,27 @@ pub(crate) struct Lowered {
     pub(crate) nonempty: Vec<Dim>,
     /// What the numbers in the kernel's `spans` stand for; the first is the whole macro.
     pub(crate) spans: Vec<Span>,
+}
+
+/// Expands `#[kernel(args)] fn f(..)`: the function, its companion, and native code for both.
+///
+/// Mistakes become `compile_error!`s beside the item in plain Rust.
+pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {
+    match try_kernel(args, item.clone()) {
+        Ok((name, tokens)) => {
+            let watch = dump::dump(&name, &tokens);
+            quote!(#tokens #watch)
+        }
+        Err(errors) => fallback::of_kernel(&item, errors),
+    }
+}
+
+fn try_kernel(args: TokenStream, item: TokenStream) -> Result<(String, TokenStream), TokenStream> {
+    let lowered = lower(args, item)?;
+    let mut diags = Diags::default();
+    let tokens = emit::kernel(&lowered, &mut diags);
+    diags.gate()?;
+    Ok((lowered.name.to_string(), tokens))
 }
 
 /// Reads `#[kernel(args)] item`, or gives its mistakes.

@@ -15,6 +15,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) numbers: &'a Numbers,
     /// Dims that stand for any number of axes.
     pub(crate) groups: &'a [Dim],
+    /// Dims that must not be 0.
+    pub(crate) nonempty: &'a [Dim],
 }
 
 /// `mod name { static PROGRAM: Program = ..; }`.
@@ -35,6 +37,7 @@ pub(crate) fn program(k: &Kernel, name: &str, parts: &Parts<'_>) -> Result<Token
     }
     let (data, module) = (data(k), Ident::new(name, Span::call_site()));
     let groups = parts.groups.iter().map(|dim| Literal::u32_unsuffixed(dim.0));
+    let nonempty = parts.nonempty.iter().map(|dim| Literal::u32_unsuffixed(dim.0));
     let positions = positions(&kernels);
     Ok(quote! {
         mod #module {
@@ -45,8 +48,13 @@ pub(crate) fn program(k: &Kernel, name: &str, parts: &Parts<'_>) -> Result<Token
             use ::cotangent::__private::native::{math, row, scalar};
             #(#tiles)*
             static KERNEL: ir::Kernel = #data;
-            pub(super) static PROGRAM: Program =
-                Program { ir: &KERNEL, groups: &[#(#groups),*], positions: &[#(#positions),*], launches: &[#(#launches),*] };
+            pub(super) static PROGRAM: Program = Program {
+                ir: &KERNEL,
+                groups: &[#(#groups),*],
+                nonempty: &[#(#nonempty),*],
+                positions: &[#(#positions),*],
+                launches: &[#(#launches),*],
+            };
         }
     })
 }

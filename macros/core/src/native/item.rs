@@ -1,8 +1,8 @@
 //! A kernel's function, its companion, and the programs behind them.
 
+use super::Unsupported;
 use super::code::Numbers;
 use super::emit::{Parts, pointwise, program};
-use super::Unsupported;
 use crate::hygiene;
 use cotangent_ir::{Arg, Derivative, Dim, Kernel, Kind, Save, Source, Stage, VjpError, vjp};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
@@ -25,8 +25,15 @@ pub(crate) struct Item<'a> {
     pub(crate) kernel: &'a Kernel,
     /// Dims that stand for any number of axes.
     pub(crate) groups: Vec<Dim>,
-    /// The check of the arguments' shapes on entry.
-    pub(crate) entry: TokenStream,
+    /// Dims that must not be 0.
+    pub(crate) nonempty: Vec<Dim>,
+}
+
+impl Item<'_> {
+    /// Whether it has a companion: one that changes its arguments has none.
+    pub(crate) fn differentiable(&self) -> bool {
+        self.params.iter().all(|p| !p.by_mut)
+    }
 }
 
 /// A parameter.
@@ -37,6 +44,8 @@ pub(crate) struct Param {
     pub(crate) kind: Kind,
     /// Whether it is a number and not a tensor.
     pub(crate) number: bool,
+    /// Whether it is a `&mut` tensor, which an output of its name replaces.
+    pub(crate) by_mut: bool,
 }
 
 /// An output.
@@ -61,10 +70,9 @@ impl From<Unsupported> for Problem {
 /// # Errors
 /// Everything in it that has no derivative, or no native form.
 pub(crate) fn tensors(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
-    let numbers: Numbers =
-        (0..).zip(&item.params).filter(|(_, p)| p.number).map(|(at, p)| (at, p.kind)).collect();
-    let wrt: Vec<Arg> = differentiable(item).collect();
-    let parts = Parts { numbers: &numbers, groups: &item.groups };
+    let numbers: Numbers = (0..).zip(&item.params).filter(|(_, p)| p.number).map(|(at, p)| (at, p.kind)).collect();
+    let wrt: Vec<Arg> = wrt(item).collect();
+    let parts = Parts { numbers: &numbers, groups: &item.groups, nonempty: &item.nonempty };
     let forward = program(item.kernel, "forward", &parts).map_err(one)?;
     let (programs, gradient) = match wrt.is_empty() {
         true => (quote!(), quote!(None)),
@@ -78,18 +86,11 @@ pub(crate) fn tensors(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
     let (params, args, ty, outs) = (params(item), args(item), result_type(item), outs(item));
     let (ins, ct_types) = (cotangent_types(item), ct_types(item));
     let (cts, count) = (ct_parts(item), Literal::usize_unsuffixed(item.params.len()));
-    let entry = &item.entry;
-    let nexts = item.params.iter().map(|_| quote!(cts.next()));
-    let want = hygiene::local("want", 0);
-    Ok(quote! {
-        #attrs
-        #[track_caller]
-        #[allow(non_snake_case)]
-        #vis fn #name(#(#params),*) -> #ty {
-            #entry
-            let mut outs = ::cotangent::__private::kernel::call(&#module::DEF, &[#(#args),*]);
-            #outs
-        }
+    let changed = item.params.iter().filter(|p| p.by_mut).map(|Param { name, .. }| quote!(*#name = outs.next();));
+    let companion = item.differentiable().then(|| {
+        let nexts = item.params.iter().map(|_| quote!(cts.next()));
+        let want = hygiene::local("want", 0);
+        quote! {
         #cfgs
         #[doc(hidden)]
         #[allow(non_camel_case_types)]
@@ -102,7 +103,6 @@ pub(crate) fn tensors(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
             pub fn vjp(#(#params,)* #want: ::cotangent::__private::Want)
                 -> (#ty, impl ::cotangent::__private::Pullback<(), Ct = #ct_types, In = (#(#ins,)*)> + use<>)
             {
-                #entry
                 let (mut outs, saved) =
                     ::cotangent::__private::kernel::vjp(&#module::DEF, ::std::vec![#(#args),*], #want);
                 let pull = ::cotangent::__private::pull(move |ct: #ct_types, (): &mut ()| {
@@ -112,6 +112,19 @@ pub(crate) fn tensors(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
                 (#outs, pull)
             }
         }
+        }
+    });
+    Ok(quote! {
+        #attrs
+        #[track_caller]
+        #[allow(non_snake_case)]
+        #vis fn #name(#(#params),*) -> #ty {
+            let mut outs = ::cotangent::__private::kernel::call(&#module::DEF, &[#(#args),*]);
+            let result = #outs;
+            #(#changed)*
+            result
+        }
+        #companion
         #cfgs
         #[doc(hidden)]
         #[allow(non_snake_case, unused, clippy::all)]
@@ -129,7 +142,7 @@ pub(crate) fn tensors(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
 /// # Errors
 /// Everything in it that has no derivative.
 pub(crate) fn scalars(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
-    let wrt: Vec<Arg> = differentiable(item).collect();
+    let wrt: Vec<Arg> = wrt(item).collect();
     let forward = pointwise(item.kernel, "FORWARD");
     let floats_out = item.kernel.outs.iter().any(|o| o.kind == Kind::Float);
     let (backward, chain) = match wrt.is_empty() || !floats_out {
@@ -193,8 +206,8 @@ fn derivatives(errors: Vec<VjpError>) -> Vec<Problem> {
 }
 
 /// The arguments that have a cotangent, where an output has one.
-fn differentiable<'a>(item: &'a Item<'_>) -> impl Iterator<Item = Arg> + 'a {
-    let float = item.kernel.outs.iter().any(|o| o.kind == Kind::Float);
+fn wrt<'a>(item: &'a Item<'_>) -> impl Iterator<Item = Arg> + 'a {
+    let float = item.differentiable() && item.kernel.outs.iter().any(|o| o.kind == Kind::Float);
     (0..).zip(&item.params).filter(move |(_, p)| float && p.kind == Kind::Float && !p.number).map(|(at, _)| Arg(at))
 }
 
@@ -220,7 +233,7 @@ fn gradient(
             })
             .collect();
         let groups = renamed(item.kernel, &of.kernel, parts.groups);
-        let code = program(&of.kernel, name, &Parts { numbers: &numbers, groups: &groups })?;
+        let code = program(&of.kernel, name, &Parts { numbers: &numbers, groups: &groups, nonempty: &[] })?;
         let (module, sources) = (Ident::new(name, Span::call_site()), of.sources.iter().map(source));
         let described = quote! {
             &::cotangent::__private::kernel::Derived { program: &#module::PROGRAM, sources: &[#(#sources),*] }
@@ -275,18 +288,21 @@ fn params(item: &Item<'_>) -> Vec<TokenStream> {
 }
 
 fn args(item: &Item<'_>) -> Vec<TokenStream> {
-    let arg = |Param { name, .. }: &Param| quote!(::cotangent::__private::kernel::IntoGiven::given(#name));
+    let arg = |Param { name, by_mut, .. }: &Param| {
+        let name = if *by_mut { quote!(&mut *#name) } else { quote!(#name) };
+        quote!(::cotangent::__private::kernel::IntoGiven::given(#name))
+    };
     item.params.iter().map(arg).collect()
 }
 
 fn result_type(item: &Item<'_>) -> TokenStream {
     let types = item.outs.iter().map(|out| &out.ty);
-    if item.tuple { quote!((#(#types,)*)) } else { quote!(#(#types)*) }
+    if item.tuple || item.outs.is_empty() { quote!((#(#types,)*)) } else { quote!(#(#types)*) }
 }
 
 fn outs(item: &Item<'_>) -> TokenStream {
     let nexts = item.outs.iter().map(|_| quote!(outs.next()));
-    if item.tuple { quote!((#(#nexts,)*)) } else { quote!(#(#nexts)*) }
+    if item.tuple || item.outs.is_empty() { quote!((#(#nexts,)*)) } else { quote!(#(#nexts)*) }
 }
 
 fn ct_types(item: &Item<'_>) -> TokenStream {

@@ -206,10 +206,16 @@ impl Nest<'_> {
                 Node::Scan { fold, axis, reverse, exclusive, body } => {
                     self.scan(fold, axis, (reverse, exclusive), body, axes, done)
                 }
-                _ => k.expression(id, &Scope { loads: &|id| self.load(id), index: &|axis| {
-                    let name = axis_name(axis);
-                    quote!(#name)
-                } }),
+                _ => k.expression(
+                    id,
+                    &Scope {
+                        loads: &|id| self.load(id),
+                        index: &|axis| {
+                            let name = axis_name(axis);
+                            quote!(#name)
+                        },
+                    },
+                ),
             };
             code.extend(quote!(let #name = #value;));
             done.insert(id);

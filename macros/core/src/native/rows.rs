@@ -134,7 +134,8 @@ impl Rows<'_> {
         if !elements.is_empty() {
             let roots: Vec<Id> = elements.iter().map(|o| tiles.outs[*o].node).collect();
             let index = |axis| self.element_index(axis, &quote!(i));
-            let lets = self.elements(&roots, &done, &Scope { loads: &|id| self.load(id, Some(&quote!(i))), index: &index });
+            let lets =
+                self.elements(&roots, &done, &Scope { loads: &|id| self.load(id, Some(&quote!(i))), index: &index });
             let stores = elements.iter().map(|&o| {
                 let (written, name) = (&tiles.outs[o], operand_name(first_out + o));
                 let value = k.operand(written.node);

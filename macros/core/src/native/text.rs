@@ -38,6 +38,7 @@ pub fn kernel_item(kernel: &Kernel) -> Result<TokenStream, String> {
         ty: if arg.dims.is_empty() { number(arg.kind) } else { tensor(arg.kind) },
         kind: arg.kind,
         number: arg.dims.is_empty(),
+        by_mut: false,
     });
     let outs: Vec<Out> = kernel.outs.iter().map(|out| Out { ty: tensor(out.kind) }).collect();
     let item = Item {
@@ -50,7 +51,7 @@ pub fn kernel_item(kernel: &Kernel) -> Result<TokenStream, String> {
         outs,
         kernel,
         groups: vec![],
-        entry: quote!(),
+        nonempty: vec![],
     };
     tensors(&item).map_err(|problems| {
         let said = |problem: &Problem| match problem {

@@ -121,7 +121,10 @@ mod tests {
     fn remainders_follow_the_divisor() {
         assert_eq!([remainder(7.0, 3.0), remainder(-7.0, 3.0), remainder(7.0, -3.0)], [1.0, 2.0, -2.0]);
         assert_eq!([int_remainder(-7, 3), int_remainder(7, -3), int_remainder(6, 0)], [2, -2, 0]);
-        assert_eq!([int_quotient(-7, 3), int_quotient(7, -3), int_quotient(7, 0), int_quotient(-6, 3)], [-3, -3, 0, -2]);
+        assert_eq!(
+            [int_quotient(-7, 3), int_quotient(7, -3), int_quotient(7, 0), int_quotient(-6, 3)],
+            [-3, -3, 0, -2]
+        );
         assert_eq!((int_quotient(i64::MIN, -1), int_remainder(i64::MIN, -1)), (i64::MIN, 0));
     }
 

@@ -1,0 +1,4 @@
+//! Kernels as users write them.
+
+mod index;
+mod pointwise;
