@@ -216,7 +216,7 @@ const SELECTS: u32 = 64;
 
 /// The most factors that a product has which is opened for nothing. Chains of steps, each with a slope, would grow to
 /// products as long as the chain, and the time to derive them with its cube.
-const LONG: usize = 12;
+const LONG: usize = 8;
 
 /// The largest power that opening a product may lead to; larger ones stay nested.
 const POWER: i64 = 1 << 20;
