@@ -47,18 +47,18 @@ fn count(kernel: &Kernel, node: &Node, kind: Kind, cost: &mut Cost) {
             let terms = kernel.links(terms);
             let scaled = terms.iter().filter(|l| l.k.as_float().abs() != 1.0).count();
             let added = terms.len() + usize::from(c != Num::NO_FLOAT);
-            cost.operations += scaled + added.saturating_sub(1);
+            cost.operations = cost.operations.saturating_add(scaled + added.saturating_sub(1));
         }
         Node::Prod { kind: Kind::Float, factors } => {
             let powers = kernel.links(factors).iter().map(|l| l.k.as_int());
             let inverse = powers.clone().all(|k| k < 0);
             let factors: usize = powers.map(|k| k.unsigned_abs() as usize).fold(0, usize::saturating_add);
-            cost.operations += factors.saturating_sub(usize::from(!inverse));
+            cost.operations = cost.operations.saturating_add(factors.saturating_sub(usize::from(!inverse)));
         }
         Node::Unary(..) | Node::Binary(..) | Node::Select(..) | Node::Cast(..) if kind != Kind::Int => {
-            cost.operations += 1;
+            cost.operations = cost.operations.saturating_add(1);
         }
-        Node::Random { .. } => cost.operations += 1,
+        Node::Random { .. } => cost.operations = cost.operations.saturating_add(1),
         Node::Sum { .. }
         | Node::Prod { .. }
         | Node::Unary(..)

@@ -296,7 +296,7 @@ pub enum Node {
         at: Id,
     },
     /// An output of another kernel that has neither axes nor dims; one operand an argument, of its kind. The kind is
-    /// the output's. [`crate::link`] replaces it by the callee's nodes.
+    /// the output's. [`crate::link()`] replaces it by the callee's nodes.
     Call {
         /// An entry of [`Kernel::callees`].
         callee: u32,

@@ -1,7 +1,7 @@
 //! The kernel language, and the tables that the macros and the runtime share.
 //!
 //! A [`Kernel`] is data: outputs as functions of arguments. [`Builder`] makes one, [`parse`] reads one from text, and each
-//! question about it has one function: [`verify`], [`eval`], [`vjp`], [`jvp`], [`cost`], [`link`], [`print`](print()).
+//! question about it has one function: [`verify()`], [`eval()`], [`vjp()`], [`jvp()`], [`cost()`], [`link()`], [`print()`].
 //!
 //! ```
 //! use cotangent_ir::{Arg, Save, parse, show, vjp};

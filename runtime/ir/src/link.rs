@@ -27,10 +27,13 @@ pub(crate) fn link_verified(kernel: &Kernel) -> Builder {
     let mut ids: Vec<Id> = Vec::with_capacity(b.len() as usize);
     for at in 0..b.len() {
         let node = b.node(Id(at));
+        // Of what a call becomes, errors point at the call.
+        b.set_span(b.span(Id(at)));
         let links = b.links_of(&node).to_vec();
         let new = linker.copy(&mut b, node, &kernel.callees, &links, &ids);
         ids.push(new);
     }
+    b.set_span(0);
     for out in &mut outs {
         for store in out.stores.to_mut() {
             store.at.to_mut().iter_mut().for_each(|id| *id = ids[id.at()]);

@@ -101,26 +101,15 @@ impl Choice<'_> {
                 }
                 continue;
             }
-            match self.b.node(id) {
-                Node::Load { arg, .. } if self.b.args()[arg.at()].dims.len() == self.full => {
+            let node = self.b.node(id);
+            if let Node::Load { arg, .. } = node {
+                if self.b.args()[arg.at()].dims.len() == self.full {
                     arrays.push((false, arg.0));
                 }
-                Node::Fold(..) | Node::Scan { .. } if self.pure[id.at()] && !row_value(id) => folds += 1,
-                Node::Unary(op, _) if is_transcendental(op) => calls += 1,
-                Node::Const(..)
-                | Node::Size(_)
-                | Node::Index(_)
-                | Node::Load { .. }
-                | Node::Sum { .. }
-                | Node::Prod { .. }
-                | Node::Unary(..)
-                | Node::Binary(..)
-                | Node::Select(..)
-                | Node::Cast(..)
-                | Node::Fold(..)
-                | Node::Scan { .. }
-                | Node::Random { .. }
-                | Node::Call { .. } => {}
+            } else if let Node::Unary(op, _) = node {
+                calls += usize::from(is_transcendental(op));
+            } else if matches!(node, Node::Fold(..) | Node::Scan { .. }) && self.pure[id.at()] && !row_value(id) {
+                folds += 1;
             }
         }
         arrays.sort_unstable();

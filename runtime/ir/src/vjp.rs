@@ -60,7 +60,8 @@ pub struct Derivative {
 /// Why a kernel has no derivative.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VjpError {
-    /// The node of the (linked) kernel that it is about, where it is about one.
+    /// The node that it is about, where it is about one: the kernel's own number, unless calls were inlined or the kernel
+    /// has another layout than [`crate::Builder::finish`] gives. The span is sure.
     pub node: Option<Id>,
     /// What the builder noted for that node.
     pub span: Option<u32>,
@@ -118,11 +119,11 @@ impl std::error::Error for VjpError {}
 /// # Errors
 /// Every construct on the way from `wrt` to the outputs that has no rule, or the faults of the kernel.
 pub fn vjp(kernel: &Kernel, wrt: &[Arg], save: Save) -> Result<Derivative, Vec<VjpError>> {
-    let (mut b, outs) = open(kernel, wrt)?;
+    let (b, outs) = open(kernel, wrt)?;
     let primal = b.clone();
     let args = b.args().len();
     let mut sources: Vec<Source> = (0..args as u32).map(|a| Source::Arg(Arg(a))).collect();
-    let mut s = Simplifier::new(std::mem::take(&mut b));
+    let mut s = Simplifier::new(b);
     let mut cotangents = HashMap::new();
     seed(&mut s, &outs, &mut sources, &mut cotangents);
     let mut reads = backpropagate(&mut s, wrt, cotangents)?;
@@ -142,8 +143,6 @@ pub fn vjp(kernel: &Kernel, wrt: &[Arg], save: Save) -> Result<Derivative, Vec<V
     for &arg in wrt {
         gradients.push(invert(&mut s, arg, &reads, &mut staged));
     }
-    let first_staged = s.b.args().len() - staged.len();
-    sources.truncate(first_staged);
     sources.extend((0..staged.len() as u32).map(Source::Staged));
     let stage = finish_stage(&mut s.b, &staged, &sources);
     for OutDef { name, dims, mode, stores, .. } in gradients {

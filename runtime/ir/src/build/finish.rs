@@ -119,20 +119,11 @@ impl Builder {
             out.stores.iter().flat_map(|s| s.over.iter()).for_each(|a| used[a.at()] = true);
         }
         for id in self.reachable(&roots) {
-            match self.node(id) {
-                Node::Index(axis) | Node::Scan { axis, .. } => used[axis.at()] = true,
-                Node::Fold(_, run, _) => self.bound(run).iter().for_each(|a| used[a.at()] = true),
-                Node::Const(..)
-                | Node::Size(_)
-                | Node::Load { .. }
-                | Node::Sum { .. }
-                | Node::Prod { .. }
-                | Node::Unary(..)
-                | Node::Binary(..)
-                | Node::Select(..)
-                | Node::Cast(..)
-                | Node::Random { .. }
-                | Node::Call { .. } => {}
+            let node = self.node(id);
+            if let Node::Index(axis) | Node::Scan { axis, .. } = node {
+                used[axis.at()] = true;
+            } else if let Node::Fold(_, run, _) = node {
+                self.bound(run).iter().for_each(|a| used[a.at()] = true);
             }
         }
         (0..self.axes.len() as u32).map(Axis).filter(|a| used[a.at()]).collect()

@@ -63,6 +63,11 @@ impl Builder {
         if let Node::Const(Kind::Int, n) = self.node(id) { Some(n.as_int()) } else { None }
     }
 
+    /// The axis of a position.
+    pub fn as_index(&self, id: Id) -> Option<Axis> {
+        if let Node::Index(axis) = self.node(id) { Some(axis) } else { None }
+    }
+
     fn as_truth(&self, id: Id) -> Option<bool> {
         if let Node::Const(Kind::Bool, n) = self.node(id) { Some(n.as_bool()) } else { None }
     }

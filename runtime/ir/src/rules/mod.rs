@@ -26,7 +26,7 @@ mod tests;
 use crate::build::Builder;
 use crate::kernel::{Fold, Id, Kind, Node};
 use crate::rewrite::{Remake, replace};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Builds derivatives over the primal nodes of a builder.
 pub(crate) struct Simplifier {
@@ -35,11 +35,11 @@ pub(crate) struct Simplifier {
     pub(crate) frozen: Id,
     /// Copies of primal nodes under other names of axes or with values that are read back. They too keep the order of
     /// operations: a comparison that is computed again must fall as it did in the forward.
-    copies: HashSet<Id>,
+    copies: Vec<bool>,
     /// Whether what is built again stays as it stands.
     exact: bool,
-    /// The primal's float products, for rule (c).
-    products: Vec<Id>,
+    /// The primal's float products by their last factor, for rule (c).
+    products: HashMap<Id, Vec<Id>>,
     /// Whether the rules apply that hide what earlier ones look for.
     late: bool,
     /// How many speculations (rule (e)) are under way.
@@ -53,12 +53,18 @@ pub(crate) struct Simplifier {
 impl Simplifier {
     pub(crate) fn new(b: Builder) -> Simplifier {
         let frozen = Id(b.len());
-        let is_product = |id: &Id| matches!(b.node(*id), Node::Prod { kind: Kind::Float, .. });
-        let products = (0..b.len()).map(Id).filter(is_product).collect();
+        let mut products = HashMap::<Id, Vec<Id>>::new();
+        for id in (0..b.len()).map(Id) {
+            if let Node::Prod { kind: Kind::Float, factors } = b.node(id)
+                && let Some(last) = b.links(factors).iter().map(|l| l.id).max()
+            {
+                products.entry(last).or_default().push(id);
+            }
+        }
         Simplifier {
             b,
             frozen,
-            copies: HashSet::new(),
+            copies: vec![],
             exact: false,
             products,
             late: false,
@@ -69,14 +75,14 @@ impl Simplifier {
     }
 
     pub(crate) fn is_primal(&self, id: Id) -> bool {
-        id < self.frozen || self.copies.contains(&id)
+        id < self.frozen || self.copies.get(id.at()) == Some(&true)
     }
 
     /// Builds an expression again with the late rules, leaving primal nodes alone.
     pub(crate) fn polish(&mut self, id: Id) -> Id {
         let (frozen, copies) = (self.frozen, self.copies.clone());
         let before = std::mem::replace(&mut self.late, true);
-        let id = replace(self, id, &HashMap::new(), &|id| id < frozen || copies.contains(&id));
+        let id = replace(self, id, &HashMap::new(), &|id| id < frozen || copies.get(id.at()) == Some(&true));
         self.late = before;
         id
     }
@@ -150,7 +156,9 @@ impl Remake for Simplifier {
         if primal || self.exact {
             let id = self.b.remake(old, node);
             if primal {
-                self.copies.insert(id);
+                let len = self.copies.len().max(id.at() + 1);
+                self.copies.resize(len, false);
+                self.copies[id.at()] = true;
             }
             return id;
         }

@@ -39,8 +39,8 @@ impl Simplifier {
         }
     }
 
-    /// Rule (a): products inside are opened; those of the primal only if a factor cancels. Gives the coefficients of the
-    /// factors beside.
+    /// Rule (a): products inside are opened; those of the primal and long ones only if a factor cancels. Gives the
+    /// coefficients of the factors beside.
     fn open_products(&self, factors: &[Factor]) -> (f64, Vec<Factor>) {
         let (mut k, mut done, mut todo) = (1.0, Vec::<Factor>::new(), Vec::<Factor>::new());
         let push = |k: &mut f64, todo: &mut Vec<Factor>, (id, power): Factor| match self.b.scaled(id) {
@@ -59,21 +59,24 @@ impl Simplifier {
             };
             inner.iter().any(against)
         };
+        let inside = |(id, power): Factor| {
+            let is_product = matches!(self.b.node(id), Node::Prod { kind: Kind::Float, .. });
+            let inner = if is_product { self.factors(id) } else { vec![] };
+            let fits = inner.iter().all(|f| f.1.checked_mul(power).is_some_and(|p| p.abs() <= POWER));
+            (is_product && fits).then_some(inner)
+        };
+        let closed = |id: Id, inner: &[Factor]| self.is_primal(id) || inner.len() > LONG;
         while let Some((id, power)) = todo.pop() {
-            if matches!(self.b.node(id), Node::Prod { kind: Kind::Float, .. }) {
-                let inner = self.factors(id);
-                let fits = inner.iter().all(|f| f.1.checked_mul(power).is_some_and(|p| p.abs() <= POWER));
-                if fits && (!self.is_primal(id) || cancels(&inner, power, &[&done, &todo])) {
-                    inner.iter().rev().for_each(|&(f, p)| push(&mut k, &mut todo, (f, p * power)));
-                    continue;
-                }
+            if let Some(inner) = inside((id, power))
+                && (!closed(id, &inner) || cancels(&inner, power, &[&done, &todo]))
+            {
+                inner.iter().rev().for_each(|&(f, p)| push(&mut k, &mut todo, (f, p * power)));
+                continue;
             }
             merge(&mut done, id, power);
-            // A primal product that was kept may cancel with a factor that came later.
+            // A product that was kept may cancel with a factor that came later.
             let late = done.iter().position(|&(id, power)| {
-                self.is_primal(id)
-                    && matches!(self.b.node(id), Node::Prod { kind: Kind::Float, .. })
-                    && cancels(&self.factors(id), power, &[&done])
+                inside((id, power)).is_some_and(|inner| closed(id, &inner) && cancels(&inner, power, &[&done]))
             });
             if let Some(late) = late {
                 todo.push(done.remove(late));
@@ -99,7 +102,11 @@ impl Simplifier {
     /// Rule (c): factors that make up a product of the primal are that product, which is there already (or saved):
     /// `exp(..) / sum` is `y`.
     fn use_primal_products(&self, factors: &mut Vec<Factor>) {
-        for &product in self.products.iter().rev() {
+        // A product can only match if its last factor is there.
+        let listed = factors.iter().filter_map(|f| self.products.get(&f.0)).flatten();
+        let mut candidates: Vec<Id> = listed.copied().collect();
+        candidates.sort_unstable_by(|a, b| b.cmp(a));
+        for product in candidates {
             let inner = self.factors(product);
             let holds =
                 |f: &Factor| factors.iter().any(|o| o.0 == f.0 && (o.1 > 0) == (f.1 > 0) && o.1.abs() >= f.1.abs());
@@ -206,6 +213,10 @@ impl Simplifier {
 
 /// How many selections one inside of the other are brought outside: the way there is recursive.
 const SELECTS: u32 = 64;
+
+/// The most factors that a product has which is opened for nothing. Chains of steps, each with a slope, would grow to
+/// products as long as the chain, and the time to derive them with its cube.
+const LONG: usize = 8;
 
 /// The largest power that opening a product may lead to; larger ones stay nested.
 const POWER: i64 = 1 << 20;

@@ -71,6 +71,33 @@ fn one(kernel: &Kernel) -> String {
     text
 }
 
+/// How often each node is used.
+fn uses(kernel: &Kernel) -> Vec<u32> {
+    let mut uses = vec![0u32; kernel.nodes.len()];
+    let mut count = |id: Id| uses.get_mut(id.at()).into_iter().for_each(|n| *n += 1);
+    kernel.nodes.iter().for_each(|node| node.operands(kernel.links_of(node), &mut count));
+    let stores = kernel.outs.iter().flat_map(|o| o.stores.iter());
+    stores.flat_map(|s| s.at.iter().chain([&s.node])).for_each(|&id| count(id));
+    uses
+}
+
+/// Whether a text is written out however often it is used: leaves, loads, index arithmetic and casts of sizes.
+fn is_short(node: &Node, text: &str) -> bool {
+    match node {
+        Node::Const(..) | Node::Size(_) | Node::Index(_) => true,
+        Node::Load { .. } => text.len() < 40,
+        Node::Sum { kind, .. } | Node::Prod { kind, .. } => *kind == Kind::Int && text.len() < 20,
+        Node::Cast(..) => text.len() < 10,
+        Node::Unary(..)
+        | Node::Binary(..)
+        | Node::Select(..)
+        | Node::Fold(..)
+        | Node::Scan { .. }
+        | Node::Random { .. }
+        | Node::Call { .. } => false,
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Style {
     /// Reads back to an equal value.
@@ -105,38 +132,16 @@ struct Printer<'a> {
 
 impl Printer<'_> {
     fn new(kernel: &Kernel, style: Style) -> Printer<'_> {
-        let mut uses = vec![0u32; kernel.nodes.len()];
-        let mut count = |id: Id| uses.get_mut(id.at()).into_iter().for_each(|n| *n += 1);
-        kernel.nodes.iter().for_each(|node| node.operands(kernel.links_of(node), &mut count));
-        let stores = kernel.outs.iter().flat_map(|o| o.stores.iter());
-        stores.flat_map(|s| s.at.iter().chain([&s.node])).for_each(|&id| count(id));
         let printed = vec![false; kernel.nodes.len()];
         let mut p = Printer { kernel, style, texts: vec![], printed };
         let mut names = 0;
-        for (node, uses) in kernel.nodes.iter().zip(uses) {
+        for (node, uses) in kernel.nodes.iter().zip(uses(kernel)) {
             let (text, level) = p.node(node);
             let mut depth = 0;
             node.operands(kernel.links_of(node), &mut |id| {
                 depth = depth.max(p.texts.get(id.at()).map_or(0, |t| t.depth));
             });
-            let leaf = matches!(node, Node::Const(..) | Node::Size(_) | Node::Index(_));
-            let short = match node {
-                Node::Load { .. } => text.len() < 40,
-                Node::Sum { kind: Kind::Int, .. } | Node::Prod { kind: Kind::Int, .. } => text.len() < 20,
-                Node::Cast(..) => text.len() < 10,
-                Node::Const(..)
-                | Node::Size(_)
-                | Node::Index(_)
-                | Node::Sum { .. }
-                | Node::Prod { .. }
-                | Node::Unary(..)
-                | Node::Binary(..)
-                | Node::Select(..)
-                | Node::Fold(..)
-                | Node::Scan { .. }
-                | Node::Random { .. }
-                | Node::Call { .. } => leaf,
-            };
+            let short = is_short(node, &text);
             let shared = uses > 1 && !short && (style == Style::Exact || text.len() > 12);
             let big = depth >= super::DEPTH / 8 || text.len() > if style == Style::Exact { 100 } else { 1000 };
             let entry = if shared || big {

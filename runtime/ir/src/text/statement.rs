@@ -3,7 +3,7 @@
 use super::lex::Token;
 use super::parse::{Named, Parser, Result};
 use crate::build::Builder;
-use crate::kernel::{Axis, Id, Kernel, Kind, Mode, Node, Store};
+use crate::kernel::{Axis, Id, Kernel, Kind, Mode, Store};
 
 impl Parser {
     pub(super) fn kernels(mut self, lines: bool) -> Result<Kernel> {
@@ -149,22 +149,7 @@ impl Parser {
                 over.push(self.axis_named()?);
             }
         } else {
-            over.extend(at.iter().filter_map(|&id| match self.b.node(id) {
-                Node::Index(axis) => Some(axis),
-                Node::Const(..)
-                | Node::Size(_)
-                | Node::Load { .. }
-                | Node::Sum { .. }
-                | Node::Prod { .. }
-                | Node::Unary(..)
-                | Node::Binary(..)
-                | Node::Select(..)
-                | Node::Cast(..)
-                | Node::Fold(..)
-                | Node::Scan { .. }
-                | Node::Random { .. }
-                | Node::Call { .. } => None,
-            }));
+            over.extend(at.iter().filter_map(|&id| self.b.as_index(id)));
         }
         self.expect("=")?;
         let node = self.expression()?;

@@ -1,7 +1,7 @@
 //! Derived kernels are as small as hand-written ones.
 
 use crate::common::{self, NAMED, derive, floats, kernel};
-use cotangent_ir::{Arg, Cost, Kernel, Save, Source, cost, show};
+use cotangent_ir::{Arg, Builder, Cost, Kernel, Kind, Save, Source, Unary, cost, show};
 
 #[test]
 fn forms() {
@@ -57,4 +57,27 @@ fn what_is_saved() {
     check("x[r, i] / (sum[i](x[r, i]^2) + 1.0)", &[ct, y, Source::Out(1)]);
     // Only the place of the maximum is needed.
     check("w[i] * max[i](x[r, i])", &[w, ct, Source::Out(1)]);
+}
+
+/// The gradient of a chain of steps has a bounded number of operations a step, as a tape would.
+#[test]
+fn long_chains_stay_linear() {
+    for steps in [10, 100, 400] {
+        let mut b = Builder::new("chain");
+        let n = b.dim("N");
+        let n = b.size(n);
+        let i = b.axis("i", n);
+        let x = b.arg("x", Kind::Float, &[n]);
+        let x = b.load_over(x, &[i]);
+        let mut v = x;
+        for step in 0..steps {
+            let tanh = b.unary(Unary::Tanh, v);
+            let product = b.mul(tanh, x);
+            v = if step % 2 == 0 { b.add(product, v) } else { b.sub(product, tanh) };
+        }
+        b.output_over("y", &[i], v);
+        let gradient = derive(&b.finish(), &[Arg(0)], Save::Useful).backward.kernel;
+        let Cost { operations, calls, .. } = cost(&gradient);
+        assert!(operations <= 12 * steps && calls <= steps, "{steps} steps: {}", counted(&gradient));
+    }
 }

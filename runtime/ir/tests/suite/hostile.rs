@@ -56,7 +56,7 @@ fn damaged_text() {
             use_it(&k, &mut rng);
         }
     }
-    assert!(read > 100, "only {read} texts could be read");
+    assert!(read > 50, "only {read} texts could be read");
 }
 
 #[test]

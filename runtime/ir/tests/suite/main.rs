@@ -3,6 +3,7 @@
 mod common;
 mod derivative;
 mod eval;
+mod exact;
 mod forms;
 mod functions;
 mod fuzz;

@@ -1,13 +1,15 @@
 //! Random kernels: pointwise work, rows, strided taps, gathers, maxima, scans and softmax-like sharing.
 
 use super::Rng;
-use cotangent_ir::{Axis, Builder, Fold, Id, Kernel, Kind, Unary, Value};
+use cotangent_ir::{Arg, Axis, Builder, Fold, Id, Kernel, Kind, Mode, Store, Unary, Value};
 
-/// Axes of rows, columns and taps.
+/// What operations need besides their operands.
 struct Axes {
     r: Axis,
     columns: [Axis; 2],
     k: Axis,
+    /// `x: [R, C]`.
+    x: Arg,
 }
 
 /// A kernel of about a dozen operations on `x: [R, C]`, `w: [C]`, `z: [R, 2 C + 1]` and `t: [R]`.
@@ -26,8 +28,10 @@ pub(crate) fn kernel(seed: u64) -> Kernel {
     let (rows, columns, taps) = (extent(&mut b, "R", 3), extent(&mut b, "C", 4), b.int(2));
     let wide = b.affine(1, &[(2, columns)]);
     let r = b.axis("r", rows);
-    let axes = Axes { r, columns: [b.axis("i", columns), b.axis("j", columns)], k: b.axis("k", taps) };
+    let columns_axes = [b.axis("i", columns), b.axis("j", columns)];
+    let k = b.axis("k", taps);
     let x = b.arg("x", Kind::Float, &[rows, columns]);
+    let axes = Axes { r, columns: columns_axes, k, x };
     let w = b.arg("w", Kind::Float, &[columns]);
     let z = b.arg("z", Kind::Float, &[rows, wide]);
     let t = b.arg("t", Kind::Int, &[rows]);
@@ -65,6 +69,14 @@ pub(crate) fn kernel(seed: u64) -> Kernel {
         let over = b.free(before).to_vec();
         b.output_over("z2", &over, before);
     }
+    // Rows added where `t` says, columns written backwards.
+    if rng.below(3) == 0 {
+        let over = [&b.free(before).to_vec()[..], &[r, axes.columns[0]]].concat();
+        let over: Vec<Axis> = (0..b.axes().len() as u32).map(Axis).filter(|a| over.contains(a)).collect();
+        let back = b.affine(-1, &[(1, columns), (-1, i)]);
+        let store = Store { over: over.into(), at: vec![target, back].into(), node: before };
+        b.output("added", &[rows, columns], Mode::Add, vec![store]);
+    }
     b.finish()
 }
 
@@ -75,7 +87,7 @@ fn operation(b: &mut Builder, rng: &mut Rng, axes: &Axes, x: Id, y: Id) -> Id {
         let square = b.power(y, 2);
         b.offset(square, c)
     };
-    match (rng.below(20), axis) {
+    match (rng.below(23), axis) {
         (0, _) => b.add(x, y),
         (1, _) => b.sub(x, y),
         (2 | 3, _) => b.mul(x, y),
@@ -98,8 +110,9 @@ fn operation(b: &mut Builder, rng: &mut Rng, axes: &Axes, x: Id, y: Id) -> Id {
             b.unary(Unary::Log, positive)
         }
         (10, _) => {
-            let (less, twice) = (b.lt(x, y), b.scale(2.0, x));
-            b.select(less, twice, y)
+            // Continuous where the operands meet.
+            let (less, twice, both) = (b.lt(x, y), b.scale(2.0, x), b.add(x, y));
+            b.select(less, twice, both)
         }
         (11, _) => b.binary(cotangent_ir::Binary::Max, x, y),
         (12 | 13, Some(axis)) => b.sum(&[axis], y),
@@ -122,6 +135,20 @@ fn operation(b: &mut Builder, rng: &mut Rng, axes: &Axes, x: Id, y: Id) -> Id {
             let positive = b.offset(variance, 0.3);
             let k = b.unary(Unary::Rsqrt, positive);
             b.mul(centred, k)
+        }
+        (20, Some(axis)) => {
+            let near_one = b.scale(0.5, y);
+            let near_one = b.unary(Unary::Cos, near_one);
+            b.fold(Fold::Prod, &[axis], near_one)
+        }
+        (21, Some(axis)) if axis != axes.k => {
+            let (row, place) = (b.index(axes.r), b.fold(Fold::ArgMin, &[axis], y));
+            b.load(axes.x, &[row, place])
+        }
+        (22, _) => {
+            // Bounded, or towers of powers are too steep for differences.
+            let (base, exponent) = (b.unary(Unary::Sigmoid, y), b.unary(Unary::Tanh, x));
+            b.binary(cotangent_ir::Binary::Pow, base, exponent)
         }
         (_, Some(_)) | (_, None) => b.unary(Unary::Sin, y),
     }
