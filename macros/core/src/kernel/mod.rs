@@ -30,7 +30,6 @@ mod poly;
 pub(crate) use ast::{Options, Out, Param};
 
 use crate::diags::Diags;
-use crate::fallback;
 use cotangent_ir::Dim;
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::{Attribute, Path, Visibility};
@@ -83,17 +82,67 @@ pub(crate) fn lower(args: TokenStream, item: TokenStream) -> Result<Lowered, Tok
     lowered.ok_or_else(TokenStream::new)
 }
 
-/// The text form of the kernel, without spans, or the mistakes beside the item in plain Rust.
+/// The text form of the kernel, without spans.
 ///
 /// # Errors
 /// Tokens with a `compile_error!` for each mistake.
 #[doc(hidden)]
 pub fn kernel_ir(args: TokenStream, item: TokenStream) -> Result<String, TokenStream> {
-    match lower(args, item.clone()) {
-        Ok(mut lowered) => {
-            lowered.kernel.spans.to_mut().clear();
-            Ok(cotangent_ir::print(&lowered.kernel))
-        }
-        Err(errors) => Err(fallback::with_errors(&item, errors)),
+    let mut lowered = lower(args, item)?;
+    lowered.kernel.spans.to_mut().clear();
+    Ok(cotangent_ir::print(&lowered.kernel))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ast::ParamKind;
+    use cotangent_ir::{Arg, Node, Unary};
+    use quote::ToTokens;
+
+    fn lowered(args: &str, source: &str) -> Result<Lowered, String> {
+        let args = args.parse::<TokenStream>().map_err(|e| e.to_string())?;
+        let item = source.parse::<TokenStream>().map_err(|e| e.to_string())?;
+        lower(args, item).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn describes_the_function() -> Result<(), String> {
+        let source = "/// Doc.\npub fn f(x: Tensor![R.., C], w: &mut Tensor![R..], key: Key, n: usize, c: bool)
+            -> (Tensor![R..], Tensor![Int; R..]) {
+                |r| {
+                    w[r] = if c { b::g(x[r][0]) + a::g(w[r]) } else { uniform(key, r) };
+                    (a::g(x[r][0]), n)
+                }
+            }";
+        let f = lowered("vjp = f_vjp", source)?;
+        assert_eq!((f.form, f.name.to_string().as_str(), f.attrs.len()), (Form::Tensor, "f", 1));
+        assert!(matches!(f.vis, Visibility::Public(_)) && f.options.vjp.is_some() && f.options.raw.is_none());
+        let names: Vec<String> = f.params.iter().map(|p| p.ident.to_string()).collect();
+        assert_eq!(names, f.kernel.args.iter().map(|a| a.name.to_string()).collect::<Vec<_>>());
+        let outs: Vec<&str> = f.kernel.outs.iter().map(|o| o.name.as_ref()).collect();
+        assert_eq!(outs, ["y0", "y1", "w"]);
+        assert_eq!(f.params.iter().map(|p| p.by_mut).collect::<Vec<_>>(), [false, true, false, false, false]);
+        let shape = f.params.first().map(|p| &p.kind);
+        assert!(matches!(shape, Some(ParamKind::Tensor(t)) if t.rest.is_some() && t.dims.len() == 1));
+        let callees: Vec<String> = f.callees.iter().map(|p| p.to_token_stream().to_string()).collect();
+        assert_eq!(callees, ["a :: g", "b :: g"]);
+        let nonempty: Vec<&str> = f.nonempty.iter().map(|d| f.kernel.dims[d.at()].as_ref()).collect();
+        assert_eq!(nonempty, ["C"]);
+        Ok(())
+    }
+
+    #[test]
+    fn spans_are_those_of_the_tokens() -> Result<(), String> {
+        let f = lowered("", "fn f(x: f32) -> f32 { x + exp(x) }")?;
+        let column = |wanted: fn(&Node) -> bool| {
+            let id = f.kernel.nodes.iter().position(wanted)?;
+            let span = f.spans.get(*f.kernel.spans.get(id)? as usize)?;
+            Some(span.start().column)
+        };
+        assert_eq!(column(|n| matches!(n, Node::Load { arg: Arg(0), .. })), Some(22));
+        assert_eq!(column(|n| matches!(n, Node::Sum { .. })), Some(24));
+        assert_eq!(column(|n| matches!(n, Node::Unary(Unary::Exp, _))), Some(26));
+        Ok(())
     }
 }

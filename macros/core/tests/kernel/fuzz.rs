@@ -100,6 +100,9 @@ fn deep_and_long_code() {
     assert!(body(deep("let x = x * x + 1.0;", "x", "", 5000)));
     let indices = deep("let i = i * i + 1;", "x[i]", "", 3000);
     assert!(!sound(format!("fn k(x: Tensor![N]) -> Tensor![N] {{ |i| {{ {indices} }} }}").parse().expect("tokens")));
+    let parts = deep("let i = i / 2 + i / 3 + i % 5;", "x[i]", "", 100);
+    assert!(!sound(format!("fn k(x: Tensor![N]) -> Tensor![N] {{ |i| {{ {parts} }} }}").parse().expect("tokens")));
+    assert!(!body(deep("let x = (x, x);", "1.0", "", 100)));
     let sums = deep("sum(|i| x[i] + ", "1.0", ")", 70);
     assert!(!sound(format!("fn k(x: Tensor![N]) -> Tensor![] {{ {sums} }}").parse().expect("tokens")));
     let dims = deep("(A + B) * ", "C", "", 40);

@@ -150,6 +150,16 @@ fn conv2d_strided() {
 }
 
 #[test]
+fn conv1d_strided() {
+    let source = "fn conv1d_strided(x: Tensor![R.., N], w: Tensor![K]) -> Tensor![R.., (N - K) / 2 + 1] {
+        |r, i| sum(|k| x[r][2 * i + k] * w[k])
+    }";
+    let ((x, xs), (w, ws)) = (tensor(&[2, 7]), tensor(&[3]));
+    let y = (0..6).map(|at| (0..3).map(|k| xs[at / 3 * 7 + 2 * (at % 3) + k] * ws[k]).sum()).collect();
+    check(source, &[x, w], &[Value::float(&[2, 3], y)]);
+}
+
+#[test]
 fn max_pool() {
     let source = "fn max_pool(x: Tensor![R.., 2*O]) -> (Tensor![R.., O], Tensor![Int; R.., O]) {
         |r, o| (max(0..2, |k| x[r][2*o + k]), 2*o + argmax(0..2, |k| x[r][2*o + k]))

@@ -33,7 +33,7 @@ pub(crate) fn out_of_bounds(
     diags: &mut Diags,
 ) {
     let what = match range {
-        Some(range) => format!("this index runs over `{range}`, but axis {axis} of `{name}` is `{extent}`"),
+        Some(range) => format!("this index {range}, but axis {axis} of `{name}` is `{extent}`"),
         None => format!("this index cannot be proved inside of axis {axis} of `{name}`, which is `{extent}`"),
     };
     let help = if guardable { format!("\nhelp: `or_zero({name}[..])` reads 0 outside") } else { String::new() };
@@ -72,7 +72,7 @@ pub(crate) fn reduction_without_closure(name: &Ident, diags: &mut Diags) {
 /// More or fewer ranges than indices.
 pub(crate) fn number_of_ranges(at: &At, indices: usize, ranges: usize, diags: &mut Diags) {
     let (indices, ranges) = (counted(indices, "index", "indices"), counted(ranges, "range", "ranges"));
-    diags.error(at, format!("there are {ranges} for {indices}; give one for each, or none"));
+    diags.error(at, format!("this closure has {indices}, but gets {ranges}; give one for each, or none"));
 }
 
 /// An index that is declared twice.

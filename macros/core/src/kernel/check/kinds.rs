@@ -62,6 +62,11 @@ pub(crate) fn tuple_as_value(at: &At, diags: &mut Diags) {
     diags.error(at, "this is a tuple, but one value is needed here");
 }
 
+/// A tuple with too many parts.
+pub(crate) fn large_tuple(at: &At, limit: usize, diags: &mut Diags) {
+    diags.error(at, format!("a tuple cannot have more than {limit} parts, those of its parts included"));
+}
+
 /// A tuple of names that does not fit its value.
 pub(crate) fn pattern_parts(at: &At, names: usize, parts: Option<usize>, diags: &mut Diags) {
     let value = parts.map_or_else(|| "is one value".to_owned(), |n| format!("has {}", counted(n, "part", "parts")));

@@ -122,6 +122,11 @@ pub(crate) fn no_parameters(name: &Ident, diags: &mut Diags) {
     diags.error(name, format!("`{name}` takes no parameters, so that its result has no shape"));
 }
 
+/// A parameter of a pointwise kernel that is no element.
+pub(crate) fn pointwise_parameter(ty: &Type, diags: &mut Diags) {
+    diags.error(ty, "a kernel without tensors is pointwise, and takes elements: `f32`, `i64` and `bool`");
+}
+
 /// A scalar as the result of a kernel on tensors.
 pub(crate) fn scalar_result(at: &At, diags: &mut Diags) {
     diags.error(at, "a kernel on tensors returns tensors; a single element is `Tensor![]`");

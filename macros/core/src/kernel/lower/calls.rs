@@ -1,7 +1,7 @@
 //! Calls: functions of single values, what only kernels have, and other kernels.
 
 use super::super::ast::{At, Expr, Node, ParamKind, text};
-use super::super::check::{calls as check, kinds, names};
+use super::super::check::{calls as check, index, kinds, names};
 use super::functions::{Function, Takes, function};
 use super::{Binding, Lower, Value, functions, is_closure, placeholder, reduce};
 use cotangent_ir::{Binary, Id, Kind};
@@ -46,8 +46,14 @@ impl Lower<'_> {
             Some(function) => self.apply(function, name, args, &word),
             None if word == "powi" => self.powi(name, args),
             None => {
-                args.iter().for_each(|arg| drop(self.expr(arg)));
-                check::unknown_method(name, functions::names().chain(["powi"]), self.diags);
+                // A tensor as the receiver is part of the same mistake.
+                let others = args.iter().filter(|arg| !matches!(arg.node, Node::Name(_)));
+                others.for_each(|arg| drop(self.expr(arg)));
+                if reduce::is_reduction(&word) {
+                    index::reduction_without_closure(name, self.diags);
+                } else {
+                    check::unknown_method(name, functions::names().chain(["powi"]), self.diags);
+                }
                 None
             }
         }
@@ -112,7 +118,7 @@ impl Lower<'_> {
         let (stream, place_id) = (self.key(key), self.scalar(place));
         let (stream, place_id) = (stream?, place_id?);
         if self.b.kind(place_id) != Kind::Int {
-            super::super::check::index::not_an_index(&place.at, self.b.kind(place_id), self.diags);
+            index::not_an_index(&place.at, self.b.kind(place_id), self.diags);
             return None;
         }
         self.note(at);

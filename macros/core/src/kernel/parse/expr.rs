@@ -18,7 +18,8 @@ pub(super) struct Depth(u32);
 /// Reads an expression.
 pub(super) fn expr(e: &syn::Expr, depth: Depth, diags: &mut Diags) -> Expr {
     let at = At::of(e);
-    if depth.0 == DEPTH {
+    let leaf = matches!(e, syn::Expr::Lit(_) | syn::Expr::Path(_));
+    if depth.0 == DEPTH && !leaf {
         check::too_deep(&at, DEPTH, diags);
         return Expr { node: Node::Broken, at };
     }
