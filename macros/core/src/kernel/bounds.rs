@@ -1,8 +1,8 @@
 //! Whether indices stay inside, by interval arithmetic over polynomials of dims.
 //!
-//! A dim counts as not negative, and the extent of an axis that an index depends on as at least 1, since the load is not
-//! done otherwise. Where a proof needs some other dim to be at least 1, as that of `w[0]` does, it says so, and the launch
-//! checks it.
+//! A dim counts as not negative, and the extent of an axis that an index depends on as at least 1, since the load is
+//! not done otherwise. Where a proof needs some other dim to be at least 1, as that of `w[0]` does, it says so, and the
+//! launch checks it.
 
 use super::poly::{Atom, Poly, without};
 use cotangent_ir::{Axis, Binary, Builder, Dim, Id, Kind, Node};

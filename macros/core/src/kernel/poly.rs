@@ -99,8 +99,8 @@ impl Poly {
         (0..n).try_fold(Poly::constant(1), |product, _| product.times(self))
     }
 
-    /// The quotient rounded down, where that is a polynomial: by a product of atoms that are not negative, of terms that
-    /// it divides, and of a number that it divides or that is -1.
+    /// The quotient rounded down, where that is a polynomial: by a product of atoms that are not negative, of terms
+    /// that it divides, and of a number that it divides or that is -1.
     pub(super) fn over(&self, divisor: &Poly) -> Option<Poly> {
         let (factors, k) = match (divisor.terms.len(), divisor.terms.first_key_value()) {
             (1, Some((factors, &k))) if k > 0 => (factors, k),

@@ -25,7 +25,8 @@ const SAMPLES: &[&str] = &[
     }",
 ];
 
-/// Every stream that comes of leaving out, doubling or swapping one token, or of one of these in its place, at any depth.
+/// Every stream that comes of leaving out, doubling or swapping one token, or of one of these in its place, at any
+/// depth.
 fn mutilated(tokens: &TokenStream, others: &[TokenTree]) -> Vec<TokenStream> {
     let list: Vec<TokenTree> = tokens.clone().into_iter().collect();
     let mut all = vec![];

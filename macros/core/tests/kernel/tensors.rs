@@ -346,6 +346,31 @@ fn indices_that_are_data() {
 }
 
 #[test]
+fn names_hide_names() {
+    let k = kernel(
+        "fn k(x: Tensor![N], w: Tensor![K]) -> Tensor![N] {
+            let n = sum(|w| x[w]) + sum(|i| w[i]);
+            |i| sum(|k| { let k = { let k = 0; x[k] } * w[k]; k }) + x[i] * n + max(|i| x[i]) + or_zero(x[i - 1])
+        }",
+    );
+    let ((x, xs), (w, ws)) = (tensor(&[4]), tensor(&[2]));
+    let n: f64 = xs.iter().chain(&ws).sum();
+    let taps: f64 = ws.iter().map(|w| xs[0] * w).sum();
+    let y = (0..4).map(|i| taps + xs[i] * n + most(&xs) + if i > 0 { xs[i - 1] } else { 0.0 });
+    compare(&k, &[x, w], &[Value::float(&[4], y.collect())]);
+}
+
+#[test]
+fn guarded_uses_give_ranges_last() {
+    let k = kernel(
+        "fn k(x: Tensor![N], w: Tensor![K]) -> Tensor![] { sum(|k| or_zero(x[k]) * w[k]) + sum(|k| or_zero(x[k])) }",
+    );
+    let ((x, xs), (w, ws)) = (tensor(&[2]), tensor(&[3]));
+    let y = xs.iter().zip(&ws).map(|(x, w)| x * w).sum::<f64>() + xs.iter().sum::<f64>();
+    compare(&k, &[x, w], &[scalar(y)]);
+}
+
+#[test]
 fn tensors_without_axes() {
     let k = kernel("fn k(x: Tensor![], n: Tensor![Int;]) -> (Tensor![], Tensor![Int;]) { let y = x * n; (y + x, n) }");
     let args = [scalar(0.5), Value::int(&[], vec![3])];

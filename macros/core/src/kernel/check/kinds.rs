@@ -86,5 +86,6 @@ pub(crate) fn number_of_results(at: &At, declared: usize, found: usize, diags: &
 
 /// A truth value as an argument of another kernel.
 pub(crate) fn float_for_kernel(at: &At, diags: &mut Diags) {
-    diags.error(at, "a kernel that is called takes floats and gives one float, but this is a truth value\nhelp: `as f32` makes it 0 or 1");
+    let what = "a kernel that is called takes floats and gives one float, but this is a truth value";
+    diags.error(at, format!("{what}\nhelp: `as f32` makes it 0 or 1"));
 }

@@ -1,7 +1,7 @@
 //! The rules of `#[kernel]`. Each function reports one rule, and its name is the rule's id.
 //!
-//! The stages call them where they can know: `syntax` and `signature` while the tokens are read, `dims`, `names`, `calls`,
-//! `kinds`, `index` and `outputs` while the body is lowered.
+//! The stages call them where they can know: `syntax` and `signature` while the tokens are read, `dims`, `names`,
+//! `calls`, `kinds`, `index` and `outputs` while the body is lowered.
 
 pub(super) mod calls;
 pub(super) mod dims;

@@ -16,10 +16,8 @@ pub(crate) fn wrong_item(item: &Item, diags: &mut Diags) {
 /// Generics, and words before `fn`.
 pub(crate) fn plain_function(sig: &Signature, diags: &mut Diags) {
     if !sig.generics.params.is_empty() {
-        diags.error(
-            &sig.generics,
-            "a kernel has no generics: `f32` stands for every float precision, and dims such as `N` need no declaration",
-        );
+        let why = "`f32` stands for every float precision, and dims such as `N` need no declaration";
+        diags.error(&sig.generics, format!("a kernel has no generics: {why}"));
     }
     if let Some(clause) = &sig.generics.where_clause {
         diags.error(clause, "a kernel has no generics, and so no `where`");
@@ -91,6 +89,11 @@ pub(crate) fn unknown_result(ty: &Type, diags: &mut Diags) {
         ty,
         format!("a kernel returns `Tensor![..]`, `f32`, `i64`, `bool`, or a tuple of these{}", instead_of(ty)),
     );
+}
+
+/// A tuple of one result.
+pub(crate) fn tuple_of_one(at: &impl ToTokens, diags: &mut Diags) {
+    diags.error(at, "one result is no tuple; write its type without the parentheses");
 }
 
 /// What to write instead of a type.

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 pub(super) struct Extent {
     /// Equal extents are one node.
     pub(super) node: Id,
-    /// As the user wrote it.
+    /// In the user's names.
     pub(super) written: String,
 }
 
@@ -104,12 +104,11 @@ impl Lower<'_> {
             None => {}
         }
         for dim in &shape.dims {
-            let written = dim.written();
             let poly = self.poly(dim, &place(dim).unwrap_or(*at));
             if let Some(poly) = &poly {
                 self.dims.quotients.learn(poly);
             }
-            extents.push(poly.map(|poly| Extent { node: poly.node(&mut self.b), written }));
+            extents.push(poly.map(|poly| Extent { node: poly.node(&mut self.b), written: self.dims.written(&poly) }));
         }
         extents.into_iter().collect()
     }
@@ -119,13 +118,13 @@ impl Lower<'_> {
         match poly(e, &self.dims) {
             Ok(poly) => match poly.as_const().filter(|&value| value < 0) {
                 None => return Some(poly),
-                Some(value) => check::negative_dim(at, &e.written(), value, self.diags),
+                Some(value) => check::negative_dim(at, value, self.diags),
             },
             // A name that no parameter has is reported by `unbound_dims`.
             Err(Fault::Unknown) => {}
-            Err(Fault::Constant) => check::constant_dim(at, &e.written(), self.diags),
-            Err(Fault::Zero) => check::dim_over_zero(at, &e.written(), self.diags),
-            Err(Fault::Large) => check::large_dim(at, &e.written(), self.diags),
+            Err(Fault::Constant) => check::constant_dim(at, self.diags),
+            Err(Fault::Zero) => check::dim_over_zero(at, self.diags),
+            Err(Fault::Large) => check::large_dim(at, self.diags),
         }
         None
     }

@@ -96,6 +96,9 @@ fn assignment(e: &syn::Expr, depth: Depth, diags: &mut Diags) -> Option<Stmt> {
         syn::Expr::Binary(binary) => (&binary.left, Some((compound(&binary.op)?, At::of(&binary.op))), &binary.right),
         _ => return None,
     };
+    if let Some(attr) = expr::attributes(e).first() {
+        check::attribute(attr, diags);
+    }
     let (target, value) = (expr::expr(target, depth, diags), expr::expr(value, depth, diags));
     Some(Stmt::Assign { target, operator, value })
 }

@@ -1,4 +1,5 @@
-//! From the user's tokens to [`ast`](super::ast): syntax alone. What is broken is reported, and a partial tree comes out.
+//! From the user's tokens to [`ast`](super::ast): syntax alone. What is broken is reported, and a partial tree comes
+//! out.
 
 mod body;
 mod expr;
@@ -157,6 +158,10 @@ fn tensor_type(mac: &syn::Macro, diags: &mut Diags) -> Option<TensorType> {
 fn outs(output: &ReturnType, diags: &mut Diags) -> Option<Vec<Out>> {
     let ReturnType::Type(_, ty) = output else { return Some(vec![]) };
     let outs: Vec<Option<Out>> = match peel(ty) {
+        Type::Tuple(tuple) if tuple.elems.len() == 1 => {
+            check::tuple_of_one(tuple, diags);
+            return None;
+        }
         Type::Tuple(tuple) => tuple.elems.iter().map(|ty| out(ty, diags)).collect(),
         other => vec![out(other, diags)],
     };
