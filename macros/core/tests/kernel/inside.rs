@@ -71,9 +71,8 @@ fn evaluate(kernel: &Kernel, extents: [&str; 2], source: &str) -> u32 {
         let args = [value(&[n as usize]), value(&[k as usize]), value(&shape[..1])];
         match eval(kernel, &args) {
             Ok(_) => count += 1,
-            Err(error @ (EvalError::Faulty(_) | EvalError::Count { .. } | EvalError::Kind { .. })) => {
-                panic!("{error}\n{source}")
-            }
+            // A range such as `0..N - K + 1`, whose end is negative.
+            Err(EvalError::Negative { .. }) => {}
             Err(error) => panic!("N = {n}, K = {k}: {error}\n{source}\n{kernel}"),
         }
     }
@@ -84,7 +83,7 @@ fn evaluate(kernel: &Kernel, extents: [&str; 2], source: &str) -> u32 {
 fn accepted_indices_are_inside() {
     let mut rng = Rng(0x5EED_5EED_5EED_5EED);
     let (mut accepted, mut evaluated) = (0, 0);
-    for _ in 0..12_000 {
+    for _ in 0..6_000 {
         let (x, y, taps) = (rng.pick(EXTENTS), rng.pick(EXTENTS), rng.pick(&["K", "N", "2", "N - K + 1"]));
         let depth = 1 + rng.below(3) as u32;
         let at = index(&mut rng, depth);
@@ -100,5 +99,5 @@ fn accepted_indices_are_inside() {
         accepted += 1;
         evaluated += evaluate(&kernel, [x, y], &source);
     }
-    assert!(accepted > 1500 && evaluated > 20_000, "{accepted} kernels, {evaluated} evaluations");
+    assert!(accepted > 700 && evaluated > 10_000, "{accepted} kernels, {evaluated} evaluations");
 }
