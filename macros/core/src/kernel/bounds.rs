@@ -1,8 +1,8 @@
 //! Whether indices stay inside, by interval arithmetic over polynomials of dims.
 //!
-//! A dim counts as not negative, and the extent of an axis that an index depends on as at least 1, since the load is not
-//! done otherwise. Where a proof needs some other dim to be at least 1, as that of `w[0]` does, it says so, and the launch
-//! checks it.
+//! A dim counts as not negative, and the extent of an axis that an index depends on as at least 1, since the load is
+//! not done otherwise. Where a proof needs some other dim to be at least 1, as that of `w[0]` does, it says so, and the
+//! launch checks it.
 
 use super::poly::{Atom, Poly, without};
 use cotangent_ir::{Axis, Binary, Builder, Dim, Id, Kind, Node};
@@ -17,8 +17,7 @@ const STEPS: u32 = 4;
 /// What is known about indices.
 pub(super) struct Bounds<'a> {
     b: &'a Builder,
-    /// Dims that are multiples: `C` is `2 * (C / 2)` where `C / 2` is a declared dim.
-    multiples: &'a [(Dim, Poly)],
+    quotients: &'a Quotients,
     polys: BTreeMap<Id, Option<Poly>>,
     /// The dims that must be at least 1 for the proofs to hold.
     pub(super) nonempty: BTreeSet<Dim>,
@@ -31,9 +30,39 @@ pub(super) struct Range {
     pub(super) last: Poly,
 }
 
+/// Quotients that leave no remainder, as those in declared dims.
+#[derive(Default)]
+pub(super) struct Quotients {
+    /// Dims that are multiples: `C` is `2 * (C / 2)`.
+    multiples: Vec<(Dim, Poly)>,
+    /// What is 0: `N - K - 2 * ((N - K) / 2)`.
+    zeros: Vec<Poly>,
+}
+
+impl Quotients {
+    /// Learns the quotients in a dim.
+    pub(super) fn learn(&mut self, dim: &Poly) {
+        for atom in dim.atoms() {
+            let Atom::Quot(p, q) = atom else { continue };
+            let Some(multiple) = q.times(&Poly::atom(atom.clone())) else { continue };
+            match p.as_atom() {
+                Some(&Atom::Dim(dim)) if !self.mentions(dim) && !q.atoms().any(|a| *a == Atom::Dim(dim)) => {
+                    self.multiples.push((dim, multiple));
+                }
+                Some(_) | None => self.zeros.extend(p.plus(-1, &multiple)),
+            }
+        }
+    }
+
+    /// Whether a dim is, or is part of, a known multiple.
+    fn mentions(&self, dim: Dim) -> bool {
+        self.multiples.iter().any(|(d, value)| *d == dim || value.atoms().any(|a| *a == Atom::Dim(dim)))
+    }
+}
+
 impl<'a> Bounds<'a> {
-    pub(super) fn new(b: &'a Builder, multiples: &'a [(Dim, Poly)]) -> Bounds<'a> {
-        Bounds { b, multiples, polys: BTreeMap::new(), nonempty: BTreeSet::new() }
+    pub(super) fn new(b: &'a Builder, quotients: &'a Quotients) -> Bounds<'a> {
+        Bounds { b, quotients, polys: BTreeMap::new(), nonempty: BTreeSet::new() }
     }
 
     /// Whether an index is data, which the launch checks: it depends on more than axes and dims.
@@ -148,11 +177,8 @@ impl<'a> Bounds<'a> {
                 }
                 Some(product)
             }
-            Node::Binary(Binary::Quot, a, b) => Some(self.poly(a, depth)?.quotient(&self.poly(b, depth)?)),
-            Node::Binary(Binary::Rem, a, b) => {
-                let (a, b) = (self.poly(a, depth)?, self.poly(b, depth)?);
-                Some(Poly::atom(Atom::Rem(Box::new(a), Box::new(b))))
-            }
+            Node::Binary(Binary::Quot, a, b) => self.poly(a, depth)?.quotient(&self.poly(b, depth)?),
+            Node::Binary(Binary::Rem, a, b) => self.poly(a, depth)?.remainder(&self.poly(b, depth)?),
             _ => Some(Poly::atom(Atom::Other(id))),
         }
     }
@@ -224,14 +250,17 @@ impl<'a> Bounds<'a> {
 
     /// With dims written as multiples.
     fn multiple(&self, poly: &Poly) -> Option<Poly> {
-        self.multiples.iter().try_fold(poly.clone(), |poly, (dim, value)| poly.replace(*dim, value))
+        self.quotients.multiples.iter().try_fold(poly.clone(), |poly, (dim, value)| poly.replace(*dim, value))
     }
 
     /// Whether a polynomial of dims is proved not to be negative, given some that are not.
     fn prove(&mut self, poly: &Poly, facts: &[Poly]) -> bool {
         let Some(poly) = self.multiple(poly) else { return false };
-        let facts: Option<Vec<Poly>> = facts.iter().map(|fact| self.multiple(fact)).collect();
-        let Some(mut facts) = facts else { return false };
+        let none = Poly::default();
+        let zeros = &self.quotients.zeros;
+        let negated: Vec<Poly> = zeros.iter().filter_map(|zero| none.plus(-1, zero)).collect();
+        let facts = facts.iter().chain(zeros).chain(&negated).map(|fact| self.multiple(fact));
+        let Some(mut facts) = facts.collect::<Option<Vec<Poly>>>() else { return false };
         if deduce(&poly, &facts, STEPS).is_some() {
             return true;
         }
@@ -249,11 +278,12 @@ impl<'a> Bounds<'a> {
 fn deduce(poly: &Poly, facts: &[Poly], steps: u32) -> Option<Vec<usize>> {
     let bad = poly.terms().find(|(factors, k)| *k < 0 || !factors.iter().all(not_negative));
     let Some((factors, k)) = bad else { return Some(vec![]) };
-    if k >= 0 || steps == 0 {
+    if steps == 0 {
         return None;
     }
     for (at, fact) in facts.iter().enumerate() {
-        for (other, c) in fact.terms().filter(|t| t.1 < 0) {
+        // A multiple of the fact that takes the term away, and is itself not negative.
+        for (other, c) in fact.terms().filter(|(_, c)| (*c < 0) == (k < 0)) {
             let times = k.checked_div(c).filter(|times| times.checked_mul(c) == Some(k));
             let rest = without(factors, other).filter(|rest| rest.iter().all(not_negative));
             let (Some(times), Some(rest)) = (times, rest) else { continue };

@@ -6,19 +6,22 @@
 //! # The language
 //! - *Pointwise*: parameters and results are `f32` (any float precision at run time), `i64` and `bool`, and the body is
 //!   an ordinary block over them.
-//! - *Tensor*: parameters are `Tensor![R.., C]`, `Tensor![Int; T]`, `Tensor![Bool; T]`, `&mut Tensor![..]`, scalars, `usize`
-//!   and `Key`. After any `let`s, the body is a closure over the output's indices, one for each declared axis; for several
-//!   outputs a tuple of closures, or one that gives a tuple. Leading axes `R..` are one axis.
+//! - *Tensor*: parameters are `Tensor![R.., C]`, `Tensor![Int; T]`, `Tensor![Bool; T]`, scalars, `usize`, and `Key`, a
+//!   random stream. After any `let`s, the body is a closure over the output's indices, one for each declared axis; for
+//!   several outputs it is a tuple of closures, or one that gives a tuple. Leading axes `R..` are one axis.
+//! - *In place*: `&mut Tensor![..]` is a parameter whose elements the closure assigns, `w[i] -= lr * g[i]`, at its own
+//!   indices; reads that follow see the new value.
 //! - `x[i][j]` is an element; an index is any integer. It is proved inside, unless it depends on data, which the launch
 //!   checks, or stands in `or_zero(x[i - 1])`.
 //! - `sum`, `mean`, `prod`, `max`, `min`, `argmax`, `argmin`, `logsumexp`, `any` and `all` reduce over the indices of a
-//!   closure: `sum(|j| x[i][j])`. An index runs over the extent of the dim that it indexes by itself; elsewhere its range
-//!   is written, `sum(0..K, |k| ..)`.
-//! - Arithmetic is PyTorch's: an integer beside a float becomes one, integers divide rounding down, `%` has the divisor's
-//!   sign, `max` of a NaN is NaN, `round` takes ties to even. `as usize` is `as i64`, with the sign.
-//! - A literal is the `f64` or `i64` that it denotes; those with the suffix `f32`, and the constants of `f32`, are `f32`
-//!   values.
-//! - A function that the language does not have is another pointwise kernel, of floats to one float.
+//!   closure: `sum(|j| x[i][j])`. An index runs over the extent of the dim that it indexes by itself; else its range is
+//!   written: `sum(0..K, |k| x[i + k])`.
+//! - A dim's name is an integer; `len(C)` is the same. `uniform(key, i)` is the i-th number of a stream, from 0 up to
+//!   1, and `random_bits(key, i)` the integer of 32 bits behind it.
+//! - Arithmetic is PyTorch's: an integer beside a float becomes one, integers divide rounding down, and `%` has the
+//!   divisor's sign. Both sides of an `if` may be computed. `as usize` is `as i64`: a negative number stays one.
+//! - A literal is the `f64` or `i64` that it denotes; one with the suffix `f32`, and a constant of `f32`, is the `f32`.
+//! - What is no function of the language is another pointwise kernel, of floats to one float: `crate::ops::swish(x)`.
 
 mod ast;
 mod bounds;
@@ -49,8 +52,9 @@ pub(crate) enum Form {
 /// A kernel without mistakes.
 pub(crate) struct Lowered {
     pub(crate) form: Form,
-    /// Its arguments are `params`, in order. Its outputs are `outs`, then the tensors that are `&mut`, in order and under
-    /// their own names. It has no faults.
+    /// Its arguments are `params`, in order. Its outputs are `outs`, then the tensors that are `&mut`, in order and
+    /// under their own names. It has no faults. A quotient in a declared dim rounds down here, but the proofs take it
+    /// to be exact: a launch refuses shapes that leave a remainder.
     pub(crate) kernel: cotangent_ir::Kernel,
     pub(crate) name: Ident,
     /// The user's attributes on the function, without `#[kernel]`.
@@ -60,8 +64,8 @@ pub(crate) struct Lowered {
     pub(crate) params: Vec<Param>,
     /// The declared results.
     pub(crate) outs: Vec<Out>,
-    /// What the entries of the kernel's `callees` stand for: those are stand-ins of floats to one float, and the statics
-    /// of these kernels belong in their places.
+    /// What the entries of the kernel's `callees` stand for: those are stand-ins of floats to one float, and the
+    /// statics of these kernels belong in their places.
     pub(crate) callees: Vec<Path>,
     /// Dims of `kernel` that must not be 0: some index is inside only then.
     pub(crate) nonempty: Vec<Dim>,
@@ -105,17 +109,67 @@ pub(crate) fn lower(args: TokenStream, item: TokenStream) -> Result<Lowered, Tok
     lowered.ok_or_else(TokenStream::new)
 }
 
-/// The text form of the kernel, without spans, or the mistakes beside the item in plain Rust.
+/// The text form of the kernel, without spans.
 ///
 /// # Errors
 /// Tokens with a `compile_error!` for each mistake.
 #[doc(hidden)]
 pub fn kernel_ir(args: TokenStream, item: TokenStream) -> Result<String, TokenStream> {
-    match lower(args, item.clone()) {
-        Ok(mut lowered) => {
-            lowered.kernel.spans.to_mut().clear();
-            Ok(cotangent_ir::print(&lowered.kernel))
-        }
-        Err(errors) => Err(fallback::with_errors(&item, errors)),
+    let mut lowered = lower(args, item)?;
+    lowered.kernel.spans.to_mut().clear();
+    Ok(cotangent_ir::print(&lowered.kernel))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ast::ParamKind;
+    use cotangent_ir::{Arg, Node, Unary};
+    use quote::ToTokens;
+
+    fn lowered(args: &str, source: &str) -> Result<Lowered, String> {
+        let args = args.parse::<TokenStream>().map_err(|e| e.to_string())?;
+        let item = source.parse::<TokenStream>().map_err(|e| e.to_string())?;
+        lower(args, item).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn describes_the_function() -> Result<(), String> {
+        let source = "/// Doc.\npub fn f(x: Tensor![R.., C], w: &mut Tensor![R..], key: Key, n: usize, c: bool)
+            -> (Tensor![R..], Tensor![Int; R..]) {
+                |r| {
+                    w[r] = if c { b::g(x[r][0]) + a::g(w[r]) } else { uniform(key, r) };
+                    (a::g(x[r][0]), n)
+                }
+            }";
+        let f = lowered("vjp = f_vjp", source)?;
+        assert_eq!((f.form, f.name.to_string().as_str(), f.attrs.len()), (Form::Tensor, "f", 1));
+        assert!(matches!(f.vis, Visibility::Public(_)) && f.options.vjp.is_some() && f.options.raw.is_none());
+        let names: Vec<String> = f.params.iter().map(|p| p.ident.to_string()).collect();
+        assert_eq!(names, f.kernel.args.iter().map(|a| a.name.to_string()).collect::<Vec<_>>());
+        let outs: Vec<&str> = f.kernel.outs.iter().map(|o| o.name.as_ref()).collect();
+        assert_eq!(outs, ["y0", "y1", "w"]);
+        assert_eq!(f.params.iter().map(|p| p.by_mut).collect::<Vec<_>>(), [false, true, false, false, false]);
+        let shape = f.params.first().map(|p| &p.kind);
+        assert!(matches!(shape, Some(ParamKind::Tensor(t)) if t.rest.is_some() && t.dims.len() == 1));
+        let callees: Vec<String> = f.callees.iter().map(|p| p.to_token_stream().to_string()).collect();
+        assert_eq!(callees, ["a :: g", "b :: g"]);
+        let nonempty: Vec<&str> = f.nonempty.iter().map(|d| f.kernel.dims[d.at()].as_ref()).collect();
+        assert_eq!(nonempty, ["C"]);
+        Ok(())
+    }
+
+    #[test]
+    fn spans_are_those_of_the_tokens() -> Result<(), String> {
+        let f = lowered("", "fn f(x: f32) -> f32 { x + exp(x) }")?;
+        let column = |wanted: fn(&Node) -> bool| {
+            let id = f.kernel.nodes.iter().position(wanted)?;
+            let span = f.spans.get(*f.kernel.spans.get(id)? as usize)?;
+            Some(span.start().column)
+        };
+        assert_eq!(column(|n| matches!(n, Node::Load { arg: Arg(0), .. })), Some(22));
+        assert_eq!(column(|n| matches!(n, Node::Sum { .. })), Some(24));
+        assert_eq!(column(|n| matches!(n, Node::Unary(Unary::Exp, _))), Some(26));
+        Ok(())
     }
 }

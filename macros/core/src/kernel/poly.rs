@@ -99,8 +99,8 @@ impl Poly {
         (0..n).try_fold(Poly::constant(1), |product, _| product.times(self))
     }
 
-    /// The quotient rounded down, where that is a polynomial: by a product of atoms that are not negative, of terms that
-    /// it divides, and of a number that it divides or that is -1.
+    /// The quotient rounded down, where that is a polynomial: by a product of atoms that are not negative, of terms
+    /// that it divides, and of a number that it divides or that is -1.
     pub(super) fn over(&self, divisor: &Poly) -> Option<Poly> {
         let (factors, k) = match (divisor.terms.len(), divisor.terms.first_key_value()) {
             (1, Some((factors, &k))) if k > 0 => (factors, k),
@@ -119,10 +119,33 @@ impl Poly {
         Some(quotient)
     }
 
-    /// The quotient rounded down, as a polynomial or an atom of its own.
-    pub(super) fn quotient(&self, divisor: &Poly) -> Poly {
-        let atom = || Poly::atom(Atom::Quot(Box::new(self.clone()), Box::new(divisor.clone())));
-        self.over(divisor).unwrap_or_else(atom)
+    /// The quotient rounded down, as a polynomial or an atom of its own; nothing where that gets too large.
+    pub(super) fn quotient(&self, divisor: &Poly) -> Option<Poly> {
+        if let Some(quotient) = self.over(divisor) {
+            return Some(quotient);
+        }
+        let (a, b) = self.pair(divisor)?;
+        Some(Poly::atom(Atom::Quot(a, b)))
+    }
+
+    /// The remainder as an atom of its own; nothing where that gets too large.
+    pub(super) fn remainder(&self, divisor: &Poly) -> Option<Poly> {
+        let (a, b) = self.pair(divisor)?;
+        Some(Poly::atom(Atom::Rem(a, b)))
+    }
+
+    fn pair(&self, other: &Poly) -> Option<(Box<Poly>, Box<Poly>)> {
+        let small = self.size() + other.size() <= LIMIT;
+        small.then(|| (Box::new(self.clone()), Box::new(other.clone())))
+    }
+
+    /// How many atoms and terms there are, those inside of atoms included.
+    fn size(&self) -> usize {
+        let inner = |atom: &Atom| match atom {
+            Atom::Dim(_) | Atom::Axis(_) | Atom::Other(_) => 1,
+            Atom::Quot(p, q) | Atom::Rem(p, q) => 1 + p.size() + q.size(),
+        };
+        self.terms.len() + self.atoms().map(inner).sum::<usize>()
     }
 
     /// With every `dim` replaced by `value`.

@@ -25,7 +25,8 @@ const SAMPLES: &[&str] = &[
     }",
 ];
 
-/// Every stream that comes of leaving out, doubling or swapping one token, or of one of these in its place, at any depth.
+/// Every stream that comes of leaving out, doubling or swapping one token, or of one of these in its place, at any
+/// depth.
 fn mutilated(tokens: &TokenStream, others: &[TokenTree]) -> Vec<TokenStream> {
     let list: Vec<TokenTree> = tokens.clone().into_iter().collect();
     let mut all = vec![];
@@ -100,6 +101,9 @@ fn deep_and_long_code() {
     assert!(body(deep("let x = x * x + 1.0;", "x", "", 5000)));
     let indices = deep("let i = i * i + 1;", "x[i]", "", 3000);
     assert!(!sound(format!("fn k(x: Tensor![N]) -> Tensor![N] {{ |i| {{ {indices} }} }}").parse().expect("tokens")));
+    let parts = deep("let i = i / 2 + i / 3 + i % 5;", "x[i]", "", 100);
+    assert!(!sound(format!("fn k(x: Tensor![N]) -> Tensor![N] {{ |i| {{ {parts} }} }}").parse().expect("tokens")));
+    assert!(!body(deep("let x = (x, x);", "1.0", "", 100)));
     let sums = deep("sum(|i| x[i] + ", "1.0", ")", 70);
     assert!(!sound(format!("fn k(x: Tensor![N]) -> Tensor![] {{ {sums} }}").parse().expect("tokens")));
     let dims = deep("(A + B) * ", "C", "", 40);

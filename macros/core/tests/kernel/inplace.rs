@@ -12,6 +12,13 @@ fn sgd() {
 }
 
 #[test]
+fn tensor_without_axes() {
+    let source = "fn count(n: &mut Tensor![Int;], x: Tensor![N]) { || n = n + sum(|i| (x[i] > 0.0) as i64) }";
+    let x = Value::float(&[3], vec![1.0, -1.0, 2.0]);
+    check(source, &[Value::int(&[], vec![5]), x], &[Value::int(&[], vec![7])]);
+}
+
+#[test]
 fn adamw() {
     let source = "fn adamw(
         w: &mut Tensor![N..], m: &mut Tensor![N..], v: &mut Tensor![N..], g: Tensor![N..],

@@ -4,6 +4,7 @@
 mod errors;
 mod fuzz;
 mod inplace;
+mod inside;
 mod pointwise;
 mod tensors;
 

@@ -150,6 +150,16 @@ fn conv2d_strided() {
 }
 
 #[test]
+fn conv1d_strided() {
+    let source = "fn conv1d_strided(x: Tensor![R.., N], w: Tensor![K]) -> Tensor![R.., (N - K) / 2 + 1] {
+        |r, i| sum(|k| x[r][2 * i + k] * w[k])
+    }";
+    let ((x, xs), (w, ws)) = (tensor(&[2, 7]), tensor(&[3]));
+    let y = (0..6).map(|at| (0..3).map(|k| xs[at / 3 * 7 + 2 * (at % 3) + k] * ws[k]).sum()).collect();
+    check(source, &[x, w], &[Value::float(&[2, 3], y)]);
+}
+
+#[test]
 fn max_pool() {
     let source = "fn max_pool(x: Tensor![R.., 2*O]) -> (Tensor![R.., O], Tensor![Int; R.., O]) {
         |r, o| (max(0..2, |k| x[r][2*o + k]), 2*o + argmax(0..2, |k| x[r][2*o + k]))
@@ -333,6 +343,31 @@ fn indices_that_are_data() {
     let y = (0..3).map(|i| xs[1] + xs[i / 2] + if i == 0 { 0.0 } else { xs[i - 1] });
     let args = [x, Value::int(&[], vec![1]), scalar(0.5)];
     compare(&k, &args, &[Value::float(&[3], y.collect())]);
+}
+
+#[test]
+fn names_hide_names() {
+    let k = kernel(
+        "fn k(x: Tensor![N], w: Tensor![K]) -> Tensor![N] {
+            let n = sum(|w| x[w]) + sum(|i| w[i]);
+            |i| sum(|k| { let k = { let k = 0; x[k] } * w[k]; k }) + x[i] * n + max(|i| x[i]) + or_zero(x[i - 1])
+        }",
+    );
+    let ((x, xs), (w, ws)) = (tensor(&[4]), tensor(&[2]));
+    let n: f64 = xs.iter().chain(&ws).sum();
+    let taps: f64 = ws.iter().map(|w| xs[0] * w).sum();
+    let y = (0..4).map(|i| taps + xs[i] * n + most(&xs) + if i > 0 { xs[i - 1] } else { 0.0 });
+    compare(&k, &[x, w], &[Value::float(&[4], y.collect())]);
+}
+
+#[test]
+fn guarded_uses_give_ranges_last() {
+    let k = kernel(
+        "fn k(x: Tensor![N], w: Tensor![K]) -> Tensor![] { sum(|k| or_zero(x[k]) * w[k]) + sum(|k| or_zero(x[k])) }",
+    );
+    let ((x, xs), (w, ws)) = (tensor(&[2]), tensor(&[3]));
+    let y = xs.iter().zip(&ws).map(|(x, w)| x * w).sum::<f64>() + xs.iter().sum::<f64>();
+    compare(&k, &[x, w], &[scalar(y)]);
 }
 
 #[test]

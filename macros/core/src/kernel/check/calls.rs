@@ -48,8 +48,13 @@ pub(crate) fn len_of_dim(at: &At, diags: &mut Diags) {
 }
 
 /// A power that is no literal.
-pub(crate) fn literal_power(at: &At, diags: &mut Diags) {
-    diags.error(at, "the power of `powi` is a whole number that is written out\nhelp: `powf` takes any power");
+pub(crate) fn literal_power(at: &At, integers: bool, diags: &mut Diags) {
+    let (of, help) = if integers {
+        ("an integer", "convert one of the two by `as f32`")
+    } else {
+        ("`powi`", "`powf` takes any power")
+    };
+    diags.error(at, format!("the power of {of} is a whole number that is written out\nhelp: {help}"));
 }
 
 /// A negative power of an integer.

@@ -22,31 +22,29 @@ pub(crate) fn group_and_dim(name: &Ident, diags: &mut Diags) {
 }
 
 /// A dim in braces.
-pub(crate) fn constant_dim(at: &At, dim: &str, diags: &mut Diags) {
-    diags.error(at, format!("the constant `{dim}` as a dim of a kernel is not supported yet; name a dim instead"));
+pub(crate) fn constant_dim(at: &At, diags: &mut Diags) {
+    diags.error(at, "a constant as a dim of a kernel is not supported yet; name a dim instead");
 }
 
 /// A dim that divides by 0.
-pub(crate) fn dim_over_zero(at: &At, dim: &str, diags: &mut Diags) {
-    diags.error(at, format!("dim `{dim}` divides by 0"));
+pub(crate) fn dim_over_zero(at: &At, diags: &mut Diags) {
+    diags.error(at, "this dim divides by 0");
 }
 
 /// A dim that is a negative number.
-pub(crate) fn negative_dim(at: &At, dim: &str, value: i64, diags: &mut Diags) {
-    diags.error(at, format!("dim `{dim}` is {value}, but an extent is at least 0"));
+pub(crate) fn negative_dim(at: &At, value: i64, diags: &mut Diags) {
+    diags.error(at, format!("this dim is {value}, but an extent is at least 0"));
 }
 
 /// A dim whose numbers or terms get too large.
-pub(crate) fn large_dim(at: &At, dim: &str, diags: &mut Diags) {
-    diags.error(at, format!("dim `{dim}` is too large to be worked out"));
+pub(crate) fn large_dim(at: &At, diags: &mut Diags) {
+    diags.error(at, "this dim is too large to be worked out");
 }
 
 /// A dim that no shape determines.
 pub(crate) fn unbound_dim(name: &Ident, diags: &mut Diags) {
-    diags.error(
-        name,
-        format!("the shapes of the parameters do not determine `{name}`\nhelp: it must be the one unknown of some dim, as in `Tensor![{name}]` or `Tensor![2*{name}]`"),
-    );
+    let help = format!("help: it must be the one unknown of some dim, as in `Tensor![{name}]` or `Tensor![2*{name}]`");
+    diags.error(name, format!("the shapes of the parameters do not determine `{name}`\n{help}"));
 }
 
 /// A dim of the result that no parameter has.

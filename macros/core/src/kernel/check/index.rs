@@ -33,7 +33,7 @@ pub(crate) fn out_of_bounds(
     diags: &mut Diags,
 ) {
     let what = match range {
-        Some(range) => format!("this index runs over `{range}`, but axis {axis} of `{name}` is `{extent}`"),
+        Some(range) => format!("this index {range}, but axis {axis} of `{name}` is `{extent}`"),
         None => format!("this index cannot be proved inside of axis {axis} of `{name}`, which is `{extent}`"),
     };
     let help = if guardable { format!("\nhelp: `or_zero({name}[..])` reads 0 outside") } else { String::new() };
@@ -48,15 +48,16 @@ pub(crate) fn range_mismatch(
     (second, second_axis, second_extent): (&str, usize, &str),
     diags: &mut Diags,
 ) {
-    diags.error(
-        at,
-        format!("`{index}` indexes axis {first_axis} of `{first}`, which is `{first_extent}`, and axis {second_axis} of `{second}`, which is `{second_extent}`\nhelp: give its range in front of the closure, as in `0..{first_extent}`"),
-    );
+    let first = format!("axis {first_axis} of `{first}`, which is `{first_extent}`");
+    let second = format!("axis {second_axis} of `{second}`, which is `{second_extent}`");
+    let help = format!("help: give its range in front of the closure, as in `0..{first_extent}`");
+    diags.error(at, format!("`{index}` indexes {first}, and {second}\n{help}"));
 }
 
 /// An index whose range nothing gives.
 pub(crate) fn ambiguous_range(at: &(impl quote::ToTokens + ?Sized), reduction: &Ident, index: &str, diags: &mut Diags) {
-    diags.error(at, format!("nothing gives the range of `{index}`: it is no index by itself\nhelp: write it, as in `{reduction}(0..N, |{index}| ..)`"));
+    let help = format!("help: write it, as in `{reduction}(0..N, |{index}| ..)`");
+    diags.error(at, format!("nothing gives the range of `{index}`: it is no index by itself\n{help}"));
 }
 
 /// A reduction without indices.
@@ -72,7 +73,7 @@ pub(crate) fn reduction_without_closure(name: &Ident, diags: &mut Diags) {
 /// More or fewer ranges than indices.
 pub(crate) fn number_of_ranges(at: &At, indices: usize, ranges: usize, diags: &mut Diags) {
     let (indices, ranges) = (counted(indices, "index", "indices"), counted(ranges, "range", "ranges"));
-    diags.error(at, format!("there are {ranges} for {indices}; give one for each, or none"));
+    diags.error(at, format!("this closure has {indices}, but gets {ranges}; give one for each, or none"));
 }
 
 /// An index that is declared twice.
@@ -136,7 +137,8 @@ pub(crate) fn assignment_elsewhere(at: &At, name: &str, diags: &mut Diags) {
 
 /// A tensor that is changed and read at other indices than the closure's own.
 pub(crate) fn changed_tensor_elsewhere(at: &At, name: &str, diags: &mut Diags) {
-    diags.error(at, format!("`{name}` changes while the kernel runs, so it can be read only at the closure's own indices, in their order\nhelp: return a new tensor instead"));
+    let what = "changes while the kernel runs, and is read only at the closure's own indices, in their order";
+    diags.error(at, format!("`{name}` {what}\nhelp: return a new tensor instead"));
 }
 
 /// A tensor that is `&mut` in vain.

@@ -62,6 +62,11 @@ pub(crate) fn tuple_as_value(at: &At, diags: &mut Diags) {
     diags.error(at, "this is a tuple, but one value is needed here");
 }
 
+/// A tuple with too many parts.
+pub(crate) fn large_tuple(at: &At, limit: usize, diags: &mut Diags) {
+    diags.error(at, format!("a tuple cannot have more than {limit} parts, those of its parts included"));
+}
+
 /// A tuple of names that does not fit its value.
 pub(crate) fn pattern_parts(at: &At, names: usize, parts: Option<usize>, diags: &mut Diags) {
     let value = parts.map_or_else(|| "is one value".to_owned(), |n| format!("has {}", counted(n, "part", "parts")));
@@ -81,5 +86,6 @@ pub(crate) fn number_of_results(at: &At, declared: usize, found: usize, diags: &
 
 /// A truth value as an argument of another kernel.
 pub(crate) fn float_for_kernel(at: &At, diags: &mut Diags) {
-    diags.error(at, "a kernel that is called takes floats and gives one float, but this is a truth value\nhelp: `as f32` makes it 0 or 1");
+    let what = "a kernel that is called takes floats and gives one float, but this is a truth value";
+    diags.error(at, format!("{what}\nhelp: `as f32` makes it 0 or 1"));
 }

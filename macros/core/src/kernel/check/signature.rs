@@ -16,10 +16,8 @@ pub(crate) fn wrong_item(item: &Item, diags: &mut Diags) {
 /// Generics, and words before `fn`.
 pub(crate) fn plain_function(sig: &Signature, diags: &mut Diags) {
     if !sig.generics.params.is_empty() {
-        diags.error(
-            &sig.generics,
-            "a kernel has no generics: `f32` stands for every float precision, and dims such as `N` need no declaration",
-        );
+        let why = "`f32` stands for every float precision, and dims such as `N` need no declaration";
+        diags.error(&sig.generics, format!("a kernel has no generics: {why}"));
     }
     if let Some(clause) = &sig.generics.where_clause {
         diags.error(clause, "a kernel has no generics, and so no `where`");
@@ -93,6 +91,11 @@ pub(crate) fn unknown_result(ty: &Type, diags: &mut Diags) {
     );
 }
 
+/// A tuple of one result.
+pub(crate) fn tuple_of_one(at: &impl ToTokens, diags: &mut Diags) {
+    diags.error(at, "one result is no tuple; write its type without the parentheses");
+}
+
 /// What to write instead of a type.
 fn instead_of(ty: &Type) -> &'static str {
     let Type::Path(path) = ty else { return "" };
@@ -120,6 +123,11 @@ pub(crate) fn no_result(name: &Ident, diags: &mut Diags) {
 /// A pointwise kernel without anything to be pointwise over.
 pub(crate) fn no_parameters(name: &Ident, diags: &mut Diags) {
     diags.error(name, format!("`{name}` takes no parameters, so that its result has no shape"));
+}
+
+/// A parameter of a pointwise kernel that is no element.
+pub(crate) fn pointwise_parameter(ty: &Type, diags: &mut Diags) {
+    diags.error(ty, "a kernel without tensors is pointwise, and takes elements: `f32`, `i64` and `bool`");
 }
 
 /// A scalar as the result of a kernel on tensors.

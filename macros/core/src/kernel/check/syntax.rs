@@ -38,7 +38,8 @@ pub(crate) fn if_let(at: &impl ToTokens, diags: &mut Diags) {
 
 /// An `if` that has no value in one case.
 pub(crate) fn if_without_else(at: &impl ToTokens, diags: &mut Diags) {
-    diags.error(at, "an `if` in a kernel is a value and needs an `else`\nhelp: assign a chosen value, as in `w[i] = if c { a } else { w[i] }`");
+    let help = "help: assign a chosen value, as in `w[i] = if c { a } else { w[i] }`";
+    diags.error(at, format!("an `if` in a kernel is a value and needs an `else`\n{help}"));
 }
 
 /// A macro.
@@ -181,7 +182,8 @@ pub(crate) fn literal_kind(lit: &Lit, diags: &mut Diags) {
 
 /// A constant that the macro cannot know.
 pub(crate) fn unknown_constant(path: &Path, diags: &mut Diags) {
-    diags.error(path, "the macro cannot know the value of this path\nhelp: pass it as a parameter; `f32::NAN`, `std::f32::consts::PI` and the like are known");
+    let help = "help: pass it as a parameter; `f32::NAN`, `std::f32::consts::PI` and the like are known";
+    diags.error(path, format!("the macro cannot know the value of this path\n{help}"));
 }
 
 /// `-true`.

@@ -1,7 +1,7 @@
 //! Calls: functions of single values, what only kernels have, and other kernels.
 
 use super::super::ast::{At, Expr, Node, ParamKind, text};
-use super::super::check::{calls as check, kinds, names};
+use super::super::check::{calls as check, index, kinds, names};
 use super::functions::{Function, Takes, function};
 use super::{Binding, Lower, Value, functions, is_closure, placeholder, reduce};
 use cotangent_ir::{Binary, Id, Kind};
@@ -11,7 +11,13 @@ use syn::Path;
 impl Lower<'_> {
     /// `f(a, b)`.
     pub(super) fn call(&mut self, path: &Path, args: &[Expr], at: &At) -> Option<Value> {
-        let Some(name) = builtin(path) else { return self.kernel(path, args, at).map(Value::Node) };
+        let Some(name) = builtin(path) else {
+            if path.segments.len() == 2 && path.segments[0].ident == "self" && path.segments[1].ident == self.name {
+                check::recursion(&path.segments[1].ident, self.diags);
+                return None;
+            }
+            return self.kernel(path, args, at).map(Value::Node);
+        };
         let word = text(name);
         let over_indices = args.last().is_some_and(|arg| is_closure(&arg.node));
         match word.as_str() {
@@ -19,7 +25,7 @@ impl Lower<'_> {
             "or_zero" => return self.or_zero(name, args).map(Value::Node),
             "uniform" | "random_bits" => return self.random(name, args, at).map(Value::Node),
             "len" => return self.len(name, args).map(Value::Node),
-            "powi" => return self.powi(name, args).map(Value::Node),
+            "powi" | "pow" | "powf" => return self.power(name, args).map(Value::Node),
             _ => {}
         }
         if reduce::is_reduction(&word) && (over_indices || function(&word).is_none()) {
@@ -43,11 +49,17 @@ impl Lower<'_> {
     pub(super) fn method(&mut self, name: &Ident, args: &[Expr]) -> Option<Id> {
         let word = text(name);
         match function(&word) {
+            _ if matches!(word.as_str(), "powi" | "pow" | "powf") => self.power(name, args),
             Some(function) => self.apply(function, name, args, &word),
-            None if word == "powi" => self.powi(name, args),
             None => {
-                args.iter().for_each(|arg| drop(self.expr(arg)));
-                check::unknown_method(name, functions::names().chain(["powi"]), self.diags);
+                // A tensor as the receiver is part of the same mistake.
+                let others = args.iter().filter(|arg| !matches!(arg.node, Node::Name(_)));
+                others.for_each(|arg| drop(self.expr(arg)));
+                if reduce::is_reduction(&word) {
+                    index::reduction_without_closure(name, self.diags);
+                } else {
+                    check::unknown_method(name, functions::names().chain(["pow", "powf", "powi"]), self.diags);
+                }
                 None
             }
         }
@@ -112,7 +124,7 @@ impl Lower<'_> {
         let (stream, place_id) = (self.key(key), self.scalar(place));
         let (stream, place_id) = (stream?, place_id?);
         if self.b.kind(place_id) != Kind::Int {
-            super::super::check::index::not_an_index(&place.at, self.b.kind(place_id), self.diags);
+            index::not_an_index(&place.at, self.b.kind(place_id), self.diags);
             return None;
         }
         self.note(at);
@@ -161,16 +173,23 @@ impl Lower<'_> {
         Some(self.b.size(dim))
     }
 
-    /// `powi(x, 3)`, of a literal power.
-    fn powi(&mut self, name: &Ident, args: &[Expr]) -> Option<Id> {
+    /// A power. That of an integer by an integer is one, and like that of `powi` it is a literal.
+    fn power(&mut self, name: &Ident, args: &[Expr]) -> Option<Id> {
         let [base, power] = args else {
             self.arity(name, 2, args);
             return None;
         };
-        let (x, n) = (self.number(base, "powi"), self.number(power, "powi"));
+        let word = text(name);
+        let (x, n) = (self.number(base, &word), self.number(power, &word));
         let (x, n) = (x?, n?);
+        let integers = self.b.kind(x) == Kind::Int && self.b.kind(n) == Kind::Int;
+        if word != "powi" && !integers {
+            let (x, n) = (self.b.cast(Kind::Float, x), self.b.cast(Kind::Float, n));
+            self.note(&At::from(name.span()));
+            return Some(self.b.binary(Binary::Pow, x, n));
+        }
         let Some(n) = self.b.as_int(n).filter(|n| i32::try_from(*n).is_ok()) else {
-            check::literal_power(&power.at, self.diags);
+            check::literal_power(&power.at, integers, self.diags);
             return None;
         };
         if n < 0 && self.b.kind(x) == Kind::Int {
@@ -198,7 +217,7 @@ impl Lower<'_> {
             }));
         }
         let values = values.into_iter().collect::<Option<Vec<Id>>>()?;
-        let kernel = placeholder::callee(path, values.len(), &mut self.callees)?;
+        let kernel = placeholder::callee(path, values.len(), &self.name, &mut self.callees)?;
         let callee = self.b.callee(kernel);
         self.note(&At::of(path));
         Some(self.b.call(callee, 0, &values))

@@ -1,7 +1,7 @@
 //! Declared dims: from `Tensor![R.., N - K + 1]` to extents, and whether the shapes at hand determine every name.
 
 use super::super::ast::{At, Kernel, Param, ParamKind, text};
-use super::super::bounds::Range;
+use super::super::bounds::{Quotients, Range};
 use super::super::check::dims as check;
 use super::super::poly::{Atom, Poly};
 use super::Lower;
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 pub(super) struct Extent {
     /// Equal extents are one node.
     pub(super) node: Id,
-    /// As the user wrote it.
+    /// In the user's names.
     pub(super) written: String,
 }
 
@@ -23,8 +23,8 @@ pub(super) struct Extent {
 #[derive(Default)]
 pub(super) struct Dims {
     names: Vec<Name>,
-    /// Dims of which a declared dim is a quotient, as multiples of it.
-    pub(super) multiples: Vec<(Dim, Poly)>,
+    /// The quotients in declared dims, which leave no remainder.
+    pub(super) quotients: Quotients,
 }
 
 struct Name {
@@ -53,11 +53,14 @@ impl Dims {
         poly.written(&name)
     }
 
-    /// A range in the user's names, as Rust writes it.
+    /// What an index does, in the user's names: it is one number, or runs over a range.
     pub(super) fn written_range(&self, range: &Range) -> String {
+        if range.first == range.last {
+            return format!("is `{}`", self.written(&range.first));
+        }
         match range.last.plus(1, &Poly::constant(1)) {
-            Some(end) => format!("{}..{}", self.written(&range.first), self.written(&end)),
-            None => format!("{}..={}", self.written(&range.first), self.written(&range.last)),
+            Some(end) => format!("runs over `{}..{}`", self.written(&range.first), self.written(&end)),
+            None => format!("runs over `{}..={}`", self.written(&range.first), self.written(&range.last)),
         }
     }
 }
@@ -101,26 +104,13 @@ impl Lower<'_> {
             None => {}
         }
         for dim in &shape.dims {
-            let written = dim.written();
-            let poly = self.poly(dim, at);
+            let poly = self.poly(dim, &place(dim).unwrap_or(*at));
             if let Some(poly) = &poly {
-                self.learn_multiple(poly);
+                self.dims.quotients.learn(poly);
             }
-            extents.push(poly.map(|poly| Extent { node: poly.node(&mut self.b), written }));
+            extents.push(poly.map(|poly| Extent { node: poly.node(&mut self.b), written: self.dims.written(&poly) }));
         }
         extents.into_iter().collect()
-    }
-
-    /// `C / 2` as a dim says that `C` is twice as much.
-    fn learn_multiple(&mut self, poly: &Poly) {
-        let Some(Atom::Quot(p, q)) = poly.as_atom() else { return };
-        let Some(&Atom::Dim(dim)) = p.as_atom() else { return };
-        let known =
-            self.dims.multiples.iter().any(|(d, value)| *d == dim || value.atoms().any(|a| *a == Atom::Dim(dim)));
-        let names = q.atoms().any(|atom| *atom == Atom::Dim(dim));
-        if let (false, false, Some(value)) = (known, names, q.times(poly)) {
-            self.dims.multiples.push((dim, value));
-        }
     }
 
     /// A dim as a polynomial; nothing where it was reported.
@@ -128,13 +118,13 @@ impl Lower<'_> {
         match poly(e, &self.dims) {
             Ok(poly) => match poly.as_const().filter(|&value| value < 0) {
                 None => return Some(poly),
-                Some(value) => check::negative_dim(at, &e.written(), value, self.diags),
+                Some(value) => check::negative_dim(at, value, self.diags),
             },
             // A name that no parameter has is reported by `unbound_dims`.
             Err(Fault::Unknown) => {}
-            Err(Fault::Constant) => check::constant_dim(at, &e.written(), self.diags),
-            Err(Fault::Zero) => check::dim_over_zero(at, &e.written(), self.diags),
-            Err(Fault::Large) => check::large_dim(at, &e.written(), self.diags),
+            Err(Fault::Constant) => check::constant_dim(at, self.diags),
+            Err(Fault::Zero) => check::dim_over_zero(at, self.diags),
+            Err(Fault::Large) => check::large_dim(at, self.diags),
         }
         None
     }
@@ -144,11 +134,13 @@ impl Lower<'_> {
         let unbound = self.unbound(ast.params.iter());
         let mut reported = BTreeSet::new();
         let shapes = ast.params.iter().filter_map(|p| if let ParamKind::Tensor(t) = &p.kind { Some(t) } else { None });
-        let params: Vec<&Ident> = shapes.flat_map(|t| t.dims.iter().flat_map(DimExpr::names)).collect();
-        for name in params {
-            if unbound.contains(&text(name)) && reported.insert(text(name)) {
+        for dim in shapes.flat_map(|t| &t.dims) {
+            // Of several that one dim leaves open, one must be known for the others to be: the first is reported.
+            let names: Vec<&Ident> = dim.names().into_iter().filter(|name| unbound.contains(&text(name))).collect();
+            if let Some(name) = names.iter().find(|name| !reported.contains(&text(name))) {
                 check::unbound_dim(name, self.diags);
             }
+            reported.extend(names.into_iter().map(text));
         }
         for out in ast.outs.iter().filter_map(|out| out.shape.as_ref()) {
             for name in out.names() {
@@ -174,13 +166,33 @@ impl Lower<'_> {
         for name in shapes.iter().filter_map(|t| t.rest.as_ref()?.as_ref()) {
             self.dims.get(&text(name)).map(|dim| unknown.remove(&dim));
         }
-        let dims = shapes.iter().flat_map(|t| &t.dims);
-        let polys: Vec<Poly> = dims.filter_map(|dim| poly(dim, &self.dims).ok()).collect();
+        let mut polys = vec![];
+        for dim in shapes.iter().flat_map(|t| &t.dims) {
+            match poly(dim, &self.dims) {
+                Ok(poly) => polys.push(poly),
+                // It is reported as it stands.
+                Err(_) => dim.names().into_iter().filter_map(|name| self.dims.get(&text(name))).for_each(|dim| {
+                    unknown.remove(&dim);
+                }),
+            }
+        }
         while let Some(dim) = polys.iter().find_map(|poly| determined(poly, &unknown)) {
             unknown.remove(&dim);
         }
         let unbound = self.dims.names.iter().filter(|n| unknown.contains(&n.dim));
         unbound.map(|n| n.text.clone()).collect()
+    }
+}
+
+/// Where a dim stands: from its first to its last number or name.
+fn place(e: &DimExpr) -> Option<At> {
+    match e {
+        DimExpr::Lit(_, span) => Some(At::from(*span)),
+        DimExpr::Name(name) => Some(At::from(name.span())),
+        DimExpr::Const(tokens) => (!tokens.is_empty()).then(|| At::of(tokens)),
+        DimExpr::Add(a, b) | DimExpr::Sub(a, b) | DimExpr::Mul(a, b) | DimExpr::Div(a, b) => {
+            Some(At { first: place(a)?.first, last: place(b)?.last })
+        }
     }
 }
 
@@ -213,7 +225,7 @@ fn poly(e: &DimExpr, dims: &Dims) -> Result<Poly, Fault> {
             if b.as_const() == Some(0) {
                 return Err(Fault::Zero);
             }
-            Some(a.quotient(&b))
+            a.quotient(&b)
         }
     };
     poly.ok_or(Fault::Large)

@@ -6,6 +6,9 @@ use super::{Binding, Lower, Value};
 use cotangent_ir::{Id, Kind, Unary};
 use proc_macro2::Ident;
 
+/// How many parts a tuple may have, those of its parts included: tuples of tuples grow fast.
+const PARTS: usize = 100;
+
 impl Lower<'_> {
     /// The value of an expression; nothing where it was reported.
     pub(super) fn expr(&mut self, e: &Expr) -> Option<Value> {
@@ -35,9 +38,9 @@ impl Lower<'_> {
             Node::Binary(operator, at, a, b) => self.binary(*operator, at, a, b)?,
             Node::If(condition, then, other) => {
                 let condition = self.condition(condition);
-                let (then, at) = (self.block(then), self.block_at(then));
-                let other_value = self.expr(other);
-                return self.choose(condition?, (then?, &at), (other_value?, &other.at), &e.at);
+                let (then, at) = (self.block(then), block_at(then));
+                let (other, other_at) = (self.expr(other), value_at(other));
+                return self.choose(condition?, (then?, &at), (other?, &other_at), &e.at);
             }
             Node::Cast(a, kind) => {
                 let id = self.scalar(a)?;
@@ -49,7 +52,12 @@ impl Lower<'_> {
             Node::Index(name, indices) => self.load(name, indices, &e.at, false)?,
             Node::Tuple(parts) => {
                 let parts: Vec<Option<Value>> = parts.iter().map(|part| self.expr(part)).collect();
-                return parts.into_iter().collect::<Option<Vec<Value>>>().map(Value::Tuple);
+                let tuple = Value::Tuple(parts.into_iter().collect::<Option<Vec<Value>>>()?);
+                if size(&tuple) > PARTS {
+                    kinds::large_tuple(&e.at, PARTS, self.diags);
+                    return None;
+                }
+                return Some(tuple);
             }
             Node::Block(block) => return self.block(block),
             Node::Closure(closure) => {
@@ -237,11 +245,6 @@ impl Lower<'_> {
         }
     }
 
-    /// Where a block's value stands.
-    fn block_at(&self, block: &Block) -> At {
-        block.tail.as_ref().map_or_else(|| At::from(block.end), |tail| tail.at)
-    }
-
     /// The statements of a block; `assigns` where elements of tensors may be assigned.
     pub(super) fn statements(&mut self, block: &Block, assigns: bool) {
         for stmt in &block.stmts {
@@ -274,5 +277,23 @@ impl Lower<'_> {
             }
             (Pattern::Ignored, _) => {}
         }
+    }
+}
+
+/// Where the value of an expression stands.
+pub(super) fn value_at(e: &Expr) -> At {
+    if let Node::Block(block) = &e.node { block_at(block) } else { e.at }
+}
+
+/// Where the value of a block stands.
+pub(super) fn block_at(block: &Block) -> At {
+    block.tail.as_ref().map_or_else(|| At::from(block.end), |tail| tail.at)
+}
+
+/// How many values there are in a value.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::Node(_) => 1,
+        Value::Tuple(values) => 1 + values.iter().map(size).sum::<usize>(),
     }
 }

@@ -38,13 +38,12 @@ fn pytorch(name: &str) -> &str {
     RUST.iter().find(|(rust, _)| *rust == name).map_or(name, |(_, pytorch)| pytorch)
 }
 
-/// Rust's names where PyTorch's differ. `round` is PyTorch's, ties to even; `max` and `min` give NaN if either is; `signum`
-/// is 0 at 0.
+/// Rust's names where PyTorch's differ. The functions are PyTorch's: `round` takes ties to even, `max` and `min` give
+/// NaN if either operand is one, `signum` is 0 at 0.
 const RUST: &[(&str, &str)] = &[
     ("ln", "log"),
     ("exp_m1", "expm1"),
     ("ln_1p", "log1p"),
-    ("powf", "pow"),
     ("recip", "reciprocal"),
     ("signum", "sign"),
     ("max", "maximum"),
@@ -67,7 +66,7 @@ macro_rules! function {
     };
 }
 
-/// `powi` is not among them, since its exponent is a literal.
+/// Powers are not among them, since their kind depends on both operands.
 const FUNCTIONS: &[Function] = &[
     unary!("exp", Exp),
     unary!("expm1", Expm1),
@@ -139,7 +138,6 @@ const FUNCTIONS: &[Function] = &[
         let (size, infinity) = (b.unary(Unary::Abs, a[0]), b.float(f64::INFINITY));
         b.lt(size, infinity)
     }),
-    function!("pow", 2, Floats, |b, a| b.binary(Binary::Pow, a[0], a[1])),
     function!("atan2", 2, Floats, |b, a| b.binary(Binary::Atan2, a[0], a[1])),
     function!("maximum", 2, Numbers, |b, a| b.binary(Binary::Max, a[0], a[1])),
     function!("minimum", 2, Numbers, |b, a| b.binary(Binary::Min, a[0], a[1])),

@@ -20,13 +20,12 @@ use super::check;
 use super::{Form, Lowered};
 use crate::diags::Diags;
 use access::Access;
-use cotangent_ir::{Arg, Builder, Dim, Id, Kind, verify};
+use cotangent_ir::{Arg, Axis, Builder, Dim, Id, Kind, verify};
 use dims::{Dims, Extent};
 use proc_macro2::Span;
 
 /// Lowers a kernel; nothing if it has a mistake.
 pub(super) fn kernel(ast: Kernel, diags: &mut Diags) -> Option<Lowered> {
-    let before = diags.len();
     let form = form(&ast);
     let mut lower = Lower::new(&ast, diags);
     lower.signature(&ast, form);
@@ -34,11 +33,9 @@ pub(super) fn kernel(ast: Kernel, diags: &mut Diags) -> Option<Lowered> {
         Form::Pointwise => lower.pointwise(&ast),
         Form::Tensor => lower.tensors(&ast),
     }
-    if lower.diags.len() == before {
-        lower.unused_parameters(&ast);
-    }
+    lower.unused_parameters(&ast);
     let nonempty = lower.bounds();
-    if lower.diags.len() > before {
+    if lower.diags.len() > 0 {
         return None;
     }
     let Lower { b, spans, callees, .. } = lower;
@@ -52,11 +49,10 @@ pub(super) fn kernel(ast: Kernel, diags: &mut Diags) -> Option<Lowered> {
     Some(Lowered { form, kernel, name, attrs, vis, options, params, outs, callees, nonempty, spans })
 }
 
-/// A kernel is pointwise if nothing in its signature is a tensor or belongs to one.
+/// A kernel is pointwise if nothing in its signature is a tensor.
 fn form(ast: &Kernel) -> Form {
-    let scalar = |p: &Param| matches!(p.kind, ParamKind::Scalar(_) | ParamKind::Unknown);
-    let tensor_out = ast.outs.iter().any(|out| out.shape.is_some());
-    if ast.params.iter().all(scalar) && !tensor_out { Form::Pointwise } else { Form::Tensor }
+    let tensor = ast.params.iter().any(|p| matches!(p.kind, ParamKind::Tensor(_)));
+    if tensor || ast.outs.iter().any(|out| out.shape.is_some()) { Form::Tensor } else { Form::Pointwise }
 }
 
 /// A kernel that is being lowered.
@@ -71,6 +67,8 @@ struct Lower<'a> {
     scope: Vec<(String, Binding)>,
     /// The loads that must be proved inside.
     accesses: Vec<Access>,
+    /// The axes of the closures under way.
+    live: Vec<Axis>,
     /// The positions of the output, inside of the closure over it.
     places: Option<Vec<Id>>,
     callees: Vec<placeholder::Callee>,
@@ -119,6 +117,7 @@ impl<'a> Lower<'a> {
             params: vec![],
             scope: vec![],
             accesses: vec![],
+            live: vec![],
             places: None,
             callees: vec![],
             partial: ast.params.iter().any(|p| matches!(p.kind, ParamKind::Unknown)),
@@ -136,7 +135,12 @@ impl<'a> Lower<'a> {
         for (place, param) in ast.params.iter().enumerate() {
             let (kind, extents) = match &param.kind {
                 ParamKind::Scalar(kind) => (*kind, Some(vec![])),
-                ParamKind::Size | ParamKind::Key => (Kind::Int, Some(vec![])),
+                ParamKind::Size | ParamKind::Key => {
+                    if form == Form::Pointwise {
+                        check::signature::pointwise_parameter(&param.ty, self.diags);
+                    }
+                    (Kind::Int, Some(vec![]))
+                }
                 ParamKind::Tensor(shape) => {
                     (super::parse::element(shape.kind), self.extents(shape, &At::of(&param.ty)))
                 }
@@ -158,8 +162,7 @@ impl<'a> Lower<'a> {
         if unread && !ast.outs.is_empty() {
             check::signature::no_parameters(&ast.name, self.diags);
         }
-        // What the result is cannot be said where its type was reported.
-        if ast.outs.is_empty() && !changes && self.diags.len() == 0 {
+        if ast.outs.is_empty() && !changes {
             check::signature::no_result(&ast.name, self.diags);
         }
     }
@@ -170,6 +173,16 @@ impl<'a> Lower<'a> {
         self.spans.push(at.first);
     }
 
+    /// An axis of that extent for an index of that name: one of an earlier closure, if it is not in use.
+    fn axis(&mut self, name: &str, extent: Id) -> Axis {
+        let axes = self.b.axes().iter().zip(0..);
+        let free = axes.filter(|(def, at)| def.extent == extent && !self.live.contains(&Axis(*at)));
+        let known = free.map(|(_, at)| Axis(at)).next();
+        let axis = known.unwrap_or_else(|| self.b.axis(name, extent));
+        self.live.push(axis);
+        axis
+    }
+
     /// Every name that a body can say, for hints.
     fn known_names(&self) -> Vec<&str> {
         let scope = self.scope.iter().map(|(name, _)| name.as_str());
@@ -178,6 +191,10 @@ impl<'a> Lower<'a> {
 
     /// Reports parameters that nothing needs: no element is read, and no dim would be unknown without it.
     fn unused_parameters(&mut self, ast: &Kernel) {
+        // What was reported may have been the use.
+        if self.diags.len() > 0 {
+            return;
+        }
         let unused = |p: &Parameter<'_>| !p.used && !p.assigned && !text(&p.ast.ident).starts_with('_');
         let names: Vec<_> = self.params.iter().filter(|p| unused(p)).map(|p| &p.ast.ident).collect();
         for name in names {
@@ -190,7 +207,7 @@ impl<'a> Lower<'a> {
 
     /// Proves the loads inside; gives the dims that the launch must find not to be 0.
     fn bounds(&mut self) -> Vec<Dim> {
-        let mut bounds = Bounds::new(&self.b, &self.dims.multiples);
+        let mut bounds = Bounds::new(&self.b, &self.dims.quotients);
         for access in &self.accesses {
             for (axis, (index, extent)) in access.indices.iter().zip(&access.extents).enumerate() {
                 if bounds.is_data(index.node) || bounds.inside(index.node, extent.node) {

@@ -1,5 +1,5 @@
-//! Operators, with PyTorch's rules: an integer beside a float becomes one, integer division rounds down, and a remainder
-//! has the divisor's sign.
+//! Operators, with PyTorch's rules: an integer beside a float becomes one, integer division rounds down, and a
+//! remainder has the divisor's sign.
 
 use super::super::ast::{At, Expr, Operator};
 use super::super::check::kinds;

@@ -3,6 +3,7 @@
 use super::super::ast::{At, Block, Closure, Expr, Kernel, Node, Out, text};
 use super::super::check::{index, kinds, outputs as check};
 use super::dims::Extent;
+use super::expr::{block_at, value_at};
 use super::{Binding, Lower, Value, is_closure};
 use cotangent_ir::{Axis, Id, Kind, Mode};
 
@@ -15,8 +16,12 @@ struct Found {
 impl<'a> Lower<'a> {
     /// A pointwise kernel: the value of its body.
     pub(super) fn pointwise(&mut self, ast: &'a Kernel) {
+        // The missing result is reported, and what the body would be for is not known.
+        if ast.outs.is_empty() {
+            return;
+        }
         let value = self.block(&ast.body);
-        let at = value_at(&ast.body);
+        let at = block_at(&ast.body);
         let Some(values) = value.and_then(|value| self.parts(value, ast.outs.len(), &at)) else { return };
         for (place, (value, out)) in values.into_iter().zip(&ast.outs).enumerate() {
             if let Some(value) = self.coerce(value, out.kind, &at) {
@@ -80,7 +85,7 @@ impl<'a> Lower<'a> {
         let value = self.closure(closure, axes.as_deref(), outs.len(), true);
         self.never_assigned();
         let Some(axes) = axes else { return };
-        let at = closure_value_at(closure);
+        let at = value_at(&closure.body);
         if let Some(values) = value.and_then(|value| self.parts(value, outs.len(), &at)) {
             for (place, (value, out)) in values.into_iter().zip(&ast.outs).enumerate() {
                 if let Some(value) = self.coerce(value, out.kind, &at) {
@@ -101,7 +106,6 @@ impl<'a> Lower<'a> {
 
     /// One closure for each output.
     fn separate(&mut self, ast: &'a Kernel, parts: &'a [Expr], outs: &[Option<Vec<Extent>>], at: &At) {
-        let before = self.diags.len();
         if parts.len() != outs.len() {
             check::number_of_closures(at, outs.len(), parts.len(), self.diags);
             return;
@@ -118,13 +122,11 @@ impl<'a> Lower<'a> {
             let axes = shape.and_then(|shape| self.output_axes(closure, shape));
             let value = self.closure(closure, axes.as_deref(), 1, false);
             let (Some(shape), Some(axes), Some(Value::Node(value))) = (shape, axes, value) else { continue };
-            if let Some(value) = self.coerce(value, out.kind, &closure_value_at(closure)) {
+            if let Some(value) = self.coerce(value, out.kind, &value_at(&closure.body)) {
                 self.output(place, outs.len(), shape, Found { axes, value });
             }
         }
-        if self.diags.len() == before {
-            self.never_assigned();
-        }
+        self.never_assigned();
     }
 
     /// A value without a closure, for outputs without axes.
@@ -146,20 +148,16 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The axes of a closure over these extents: those of an earlier output where the extents are the same.
+    /// The axes of a closure over these extents.
     fn output_axes(&mut self, closure: &Closure, shape: &[Extent]) -> Option<Vec<Axis>> {
         if closure.params.len() != shape.len() {
             check::closure_arity(&closure.head, &written(shape), shape.len(), closure.params.len(), self.diags);
             return None;
         }
-        let mut axes: Vec<Axis> = vec![];
-        let stores = self.b.outs().iter().flat_map(|out| out.stores.iter());
-        let earlier: Vec<Axis> = stores.flat_map(|store| store.over.to_vec()).collect();
+        let mut axes = vec![];
         for (param, extent) in closure.params.iter().zip(shape) {
-            let same = |axis: &&Axis| self.b.extent(**axis) == extent.node && !axes.contains(axis);
-            let axis = earlier.iter().find(same).copied();
             let name = param.as_ref().map_or_else(|| "i".to_owned(), text);
-            axes.push(axis.unwrap_or_else(|| self.b.axis(&name, extent.node)));
+            axes.push(self.axis(&name, extent.node));
         }
         Some(axes)
     }
@@ -183,19 +181,24 @@ impl<'a> Lower<'a> {
                 }
             }
             _ if outs == 0 => {
-                check::value_without_result(&closure.body.at, self.diags);
+                if self.expr(&closure.body).is_some() {
+                    check::value_without_result(&closure.body.at, self.diags);
+                }
                 None
             }
             _ => self.expr(&closure.body),
         };
         self.places = None;
+        self.live.clear();
         self.scope.truncate(outer);
         value
     }
 
     fn closure_tail(&mut self, block: &Block, outs: usize) -> Option<Value> {
         if let (Some(tail), 0) = (&block.tail, outs) {
-            check::value_without_result(&tail.at, self.diags);
+            if self.expr(tail).is_some() {
+                check::value_without_result(&tail.at, self.diags);
+            }
             return None;
         }
         self.tail(block)
@@ -235,19 +238,14 @@ impl<'a> Lower<'a> {
 
     /// Reports tensors that are `&mut` in vain.
     fn never_assigned(&mut self) {
+        // What was reported may have been the assignment.
+        if self.diags.len() > 0 {
+            return;
+        }
         let idle = self.params.iter().filter(|p| p.ast.by_mut && !p.assigned);
         let names: Vec<_> = idle.map(|p| &p.ast.ident).collect();
         names.into_iter().for_each(|name| index::never_assigned(name, self.diags));
     }
-}
-
-/// Where the value of a body stands.
-fn value_at(block: &Block) -> At {
-    block.tail.as_ref().map_or_else(|| At::from(block.end), |tail| tail.at)
-}
-
-fn closure_value_at(closure: &Closure) -> At {
-    if let Node::Block(block) = &closure.body.node { value_at(block) } else { closure.body.at }
 }
 
 /// A shape as the user wrote it.

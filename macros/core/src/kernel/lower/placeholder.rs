@@ -1,7 +1,7 @@
 //! Stand-ins for other kernels, which the macro that expands the caller cannot see.
 //!
-//! A [`cotangent_ir::Node::Call`] names a `&'static Kernel`. Here it is one that takes floats and gives one; the emitter
-//! puts the callee's own static in its place.
+//! A [`cotangent_ir::Node::Call`] names a `&'static Kernel`. Here it is one that takes floats and gives one; the
+//! emitter puts the callee's own static in its place.
 
 use cotangent_ir::{Builder, Kernel, Kind};
 use quote::ToTokens;
@@ -17,17 +17,17 @@ pub(super) struct Callee {
     name: String,
 }
 
-/// The stand-in for a kernel.
-pub(super) fn callee(path: &Path, arity: usize, callees: &mut Vec<Callee>) -> Option<&'static Kernel> {
+/// The stand-in for a kernel that the kernel `caller` calls.
+pub(super) fn callee(path: &Path, arity: usize, caller: &str, callees: &mut Vec<Callee>) -> Option<&'static Kernel> {
     let tokens = path.to_token_stream().to_string();
     let known = callees.iter().find(|c| c.arity == arity && c.path.to_token_stream().to_string() == tokens);
     if let Some(known) = known {
         return Some(stand_in(&known.name, arity));
     }
     let last = path.segments.last().map(|s| super::text(&s.ident))?;
-    let taken = |name: &String| callees.iter().any(|c| c.name == *name);
-    let names = std::iter::once(last.clone()).chain((2..).map(|n| format!("{last}_{n}")));
-    let name = names.into_iter().find(|name| !taken(name))?;
+    let free = |name: &String| *name != caller && callees.iter().all(|c| c.name != *name);
+    let mut names = std::iter::once(last.clone()).chain((2..).map(|n| format!("{last}_{n}")));
+    let name = names.find(free)?;
     let kernel = stand_in(&name, arity);
     callees.push(Callee { path: path.clone(), arity, name });
     Some(kernel)

@@ -24,8 +24,8 @@ impl Lower<'_> {
             check::reduction_without_closure(name, self.diags);
             return None;
         };
+        let (outer, live) = (self.scope.len(), self.live.len());
         let axes = self.axes(name, closure, ranges);
-        let outer = self.scope.len();
         for (place, param) in closure.params.iter().enumerate() {
             let Some(param) = param else { continue };
             let index = axes.as_ref().map(|axes| Value::Node(self.b.index(axes[place])));
@@ -33,6 +33,7 @@ impl Lower<'_> {
         }
         let body = self.scalar(&closure.body);
         self.scope.truncate(outer);
+        self.live.truncate(live);
         let (axes, body) = (axes?, body?);
         let body = self.body(name, body, &closure.body.at)?;
         self.note(at);
@@ -108,7 +109,7 @@ impl Lower<'_> {
                 }
             };
             let axis_name = param.as_ref().map_or_else(|| "i".to_owned(), text);
-            axes.push(extent.map(|extent| self.b.axis(&axis_name, extent)));
+            axes.push(extent.map(|extent| self.axis(&axis_name, extent)));
         }
         if twice { None } else { axes.into_iter().collect() }
     }
@@ -149,7 +150,7 @@ impl Lower<'_> {
         if self.b.kind(id) != Kind::Int || !self.b.free(id).is_empty() {
             return None;
         }
-        let mut bounds = super::Bounds::new(&self.b, &[]);
+        let mut bounds = super::Bounds::new(&self.b, &self.dims.quotients);
         bounds.polynomial(id).filter(is_size)
     }
 

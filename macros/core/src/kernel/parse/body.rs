@@ -1,6 +1,6 @@
 //! Blocks, statements and closures.
 
-use super::super::ast::{At, Block, Closure, LetType, Node, Operator, Pattern, Stmt};
+use super::super::ast::{At, Block, Closure, Expr, LetType, Node, Operator, Pattern, Stmt};
 use super::super::check::syntax as check;
 use super::expr::{self, Depth};
 use crate::diags::Diags;
@@ -96,6 +96,9 @@ fn assignment(e: &syn::Expr, depth: Depth, diags: &mut Diags) -> Option<Stmt> {
         syn::Expr::Binary(binary) => (&binary.left, Some((compound(&binary.op)?, At::of(&binary.op))), &binary.right),
         _ => return None,
     };
+    if let Some(attr) = expr::attributes(e).first() {
+        check::attribute(attr, diags);
+    }
     let (target, value) = (expr::expr(target, depth, diags), expr::expr(value, depth, diags));
     Some(Stmt::Assign { target, operator, value })
 }
@@ -142,6 +145,13 @@ pub(super) fn closure(closure: &syn::ExprClosure, depth: Depth, diags: &mut Diag
         });
     }
     let head = At { first: closure.inputs_begin.span, last: closure.inputs_end.span };
-    let body = expr::expr(&closure.body, depth, diags);
+    // `|i| w[i] = 0.0` is `|i| { w[i] = 0.0; }`.
+    let body = match assignment(&closure.body, depth, diags) {
+        Some(stmt) => {
+            let at = At::of(&closure.body);
+            Expr { node: Node::Block(Block { stmts: vec![stmt], tail: None, end: at.last }), at }
+        }
+        None => expr::expr(&closure.body, depth, diags),
+    };
     Node::Closure(Box::new(Closure { params, head, body }))
 }

@@ -6,7 +6,7 @@ use super::{body, literal};
 use crate::diags::Diags;
 use cotangent_ir::Kind;
 use syn::spanned::Spanned;
-use syn::{BinOp, Type, UnOp};
+use syn::{Attribute, BinOp, Type, UnOp};
 
 /// How deep expressions may be nested: what walks them recurses.
 const DEPTH: u32 = 128;
@@ -18,11 +18,15 @@ pub(super) struct Depth(u32);
 /// Reads an expression.
 pub(super) fn expr(e: &syn::Expr, depth: Depth, diags: &mut Diags) -> Expr {
     let at = At::of(e);
-    if depth.0 == DEPTH {
+    if let Some(attr) = attributes(e).first() {
+        check::attribute(attr, diags);
+    }
+    let leaf = matches!(e, syn::Expr::Lit(_) | syn::Expr::Path(_));
+    if depth.0 == DEPTH && !leaf {
         check::too_deep(&at, DEPTH, diags);
         return Expr { node: Node::Broken, at };
     }
-    Expr { node: node(e, &at, Depth(depth.0 + 1), diags), at }
+    Expr { node: node(e, Depth(depth.0 + 1), diags), at }
 }
 
 fn boxed(e: &syn::Expr, depth: Depth, diags: &mut Diags) -> Box<Expr> {
@@ -33,15 +37,15 @@ fn list<'a>(es: impl IntoIterator<Item = &'a syn::Expr>, depth: Depth, diags: &m
     es.into_iter().map(|e| expr(e, depth, diags)).collect()
 }
 
-fn node(e: &syn::Expr, at: &At, depth: Depth, diags: &mut Diags) -> Node {
+fn node(e: &syn::Expr, depth: Depth, diags: &mut Diags) -> Node {
     match e {
         syn::Expr::Lit(lit) => literal::literal(&lit.lit, false, diags),
         syn::Expr::Path(path) if path.qself.is_none() => match path.path.get_ident() {
             Some(name) => Node::Name(name.clone()),
             None => literal::constant(&path.path, diags),
         },
-        syn::Expr::Paren(inner) => node(&inner.expr, at, depth, diags),
-        syn::Expr::Group(inner) => node(&inner.expr, at, depth, diags),
+        syn::Expr::Paren(inner) => node(&inner.expr, depth, diags),
+        syn::Expr::Group(inner) => node(&inner.expr, depth, diags),
         syn::Expr::Unary(unary) => unary_node(unary, depth, diags),
         syn::Expr::Binary(binary) => binary_node(binary, depth, diags),
         syn::Expr::If(branch) => if_node(branch, depth, diags),
@@ -56,7 +60,7 @@ fn node(e: &syn::Expr, at: &At, depth: Depth, diags: &mut Diags) -> Node {
                 Node::Broken
             }
         },
-        syn::Expr::Call(call) => match &*call.func {
+        syn::Expr::Call(call) => match peel(&call.func) {
             syn::Expr::Path(path) if path.qself.is_none() => {
                 check::no_turbofish(&path.path, diags);
                 Node::Call(path.path.clone(), list(&call.args, depth, diags))
@@ -87,7 +91,7 @@ fn node(e: &syn::Expr, at: &At, depth: Depth, diags: &mut Diags) -> Node {
 fn unary_node(unary: &syn::ExprUnary, depth: Depth, diags: &mut Diags) -> Node {
     match &unary.op {
         UnOp::Neg(_) => {
-            if let syn::Expr::Lit(lit) = &*unary.expr {
+            if let syn::Expr::Lit(lit) = peel(&unary.expr) {
                 return literal::literal(&lit.lit, true, diags);
             }
             Node::Neg(boxed(&unary.expr, depth, diags))
@@ -148,7 +152,7 @@ fn if_node(branch: &syn::ExprIf, depth: Depth, diags: &mut Diags) -> Node {
 
 /// `x[i][j]`, as one load.
 fn index_node(index: &syn::ExprIndex, depth: Depth, diags: &mut Diags) -> Node {
-    let (mut places, mut base) = (vec![], &*index.expr);
+    let (mut places, mut base) = (vec![], peel(&index.expr));
     let mut next = &*index.index;
     loop {
         match next {
@@ -163,7 +167,7 @@ fn index_node(index: &syn::ExprIndex, depth: Depth, diags: &mut Diags) -> Node {
             place => places.push(expr(place, depth, diags)),
         }
         match base {
-            syn::Expr::Index(inner) => (base, next) = (&inner.expr, &inner.index),
+            syn::Expr::Index(inner) => (base, next) = (peel(&inner.expr), &inner.index),
             syn::Expr::Path(path) if path.qself.is_none() && path.path.get_ident().is_some() => break,
             other => {
                 check::indexed_expression(other, diags);
@@ -188,6 +192,32 @@ fn range_node(range: &syn::ExprRange, depth: Depth, diags: &mut Diags) -> Node {
             check::range_form(range, diags);
             Node::Broken
         }
+    }
+}
+
+/// An expression without what a `macro_rules!` puts around its arguments.
+fn peel(e: &syn::Expr) -> &syn::Expr {
+    if let syn::Expr::Group(inner) = e { peel(&inner.expr) } else { e }
+}
+
+/// The attributes on an expression that a kernel may have.
+pub(super) fn attributes(e: &syn::Expr) -> &[Attribute] {
+    match e {
+        syn::Expr::Assign(e) => &e.attrs,
+        syn::Expr::Binary(e) => &e.attrs,
+        syn::Expr::Block(e) => &e.attrs,
+        syn::Expr::Call(e) => &e.attrs,
+        syn::Expr::Cast(e) => &e.attrs,
+        syn::Expr::If(e) => &e.attrs,
+        syn::Expr::Index(e) => &e.attrs,
+        syn::Expr::Lit(e) => &e.attrs,
+        syn::Expr::MethodCall(e) => &e.attrs,
+        syn::Expr::Paren(e) => &e.attrs,
+        syn::Expr::Path(e) => &e.attrs,
+        syn::Expr::Range(e) => &e.attrs,
+        syn::Expr::Tuple(e) => &e.attrs,
+        syn::Expr::Unary(e) => &e.attrs,
+        _ => &[],
     }
 }
 

@@ -1,4 +1,5 @@
-//! From the user's tokens to [`ast`](super::ast): syntax alone. What is broken is reported, and a partial tree comes out.
+//! From the user's tokens to [`ast`](super::ast): syntax alone. What is broken is reported, and a partial tree comes
+//! out.
 
 mod body;
 mod expr;
@@ -14,7 +15,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
 use syn::{FnArg, Item, ItemFn, Pat, Path, ReturnType, Signature, Token, Type};
 
-/// Reads a `#[kernel(args)] fn`; nothing where there is no function.
+/// Reads a `#[kernel(args)] fn`; nothing where there is no function, or where it is not known what it returns.
 pub(super) fn kernel(args: TokenStream, item: TokenStream, diags: &mut Diags) -> Option<Kernel> {
     let options = options(args, diags);
     let result = syn::parse2::<Item>(item);
@@ -31,7 +32,7 @@ pub(super) fn kernel(args: TokenStream, item: TokenStream, diags: &mut Diags) ->
     let outs = outs(&sig.output, diags);
     // A raw body is code for the device, and not in this language.
     let body = if options.raw.is_some() { body::empty(&block) } else { body::block(&block, diags) };
-    Some(Kernel { name: sig.ident, attrs, vis, options, params, outs, body })
+    Some(Kernel { name: sig.ident, attrs, vis, options, params, outs: outs?, body })
 }
 
 fn options(args: TokenStream, diags: &mut Diags) -> Options {
@@ -153,12 +154,18 @@ fn tensor_type(mac: &syn::Macro, diags: &mut Diags) -> Option<TensorType> {
     }
 }
 
-fn outs(output: &ReturnType, diags: &mut Diags) -> Vec<Out> {
-    let ReturnType::Type(_, ty) = output else { return vec![] };
-    match peel(ty) {
-        Type::Tuple(tuple) => tuple.elems.iter().filter_map(|ty| out(ty, diags)).collect(),
-        other => out(other, diags).into_iter().collect(),
-    }
+/// The results; nothing where one was reported.
+fn outs(output: &ReturnType, diags: &mut Diags) -> Option<Vec<Out>> {
+    let ReturnType::Type(_, ty) = output else { return Some(vec![]) };
+    let outs: Vec<Option<Out>> = match peel(ty) {
+        Type::Tuple(tuple) if tuple.elems.len() == 1 => {
+            check::tuple_of_one(tuple, diags);
+            return None;
+        }
+        Type::Tuple(tuple) => tuple.elems.iter().map(|ty| out(ty, diags)).collect(),
+        other => vec![out(other, diags)],
+    };
+    outs.into_iter().collect()
 }
 
 fn out(ty: &Type, diags: &mut Diags) -> Option<Out> {
