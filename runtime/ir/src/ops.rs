@@ -77,6 +77,11 @@ table! {
     method silu() -> Active, "same";
     method powf(Value) -> Active, "same";
     method contiguous() -> Active, "same";
+    method to(Value) -> Active, "same";
+    method float() -> Active, "same";
+    method double() -> Active, "same";
+    method half() -> Active, "same";
+    method bfloat16() -> Active, "same";
     method dropout(Value, Context) -> Active, "same";
     method masked_fill(Value, Value) -> Active, "broadcast_first";
     method add(Operand) -> Active, "broadcast";
@@ -119,7 +124,6 @@ table! {
     method gt(Value) -> Tensor, "broadcast";
     method ge(Value) -> Tensor, "broadcast";
     method argmax(Value) -> Tensor, "reduce";
-    method float() -> Tensor, "same";
     method int() -> Tensor, "same";
     method size(Value) -> Value, "";
     method shape() -> Value, "";

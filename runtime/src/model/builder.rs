@@ -7,7 +7,7 @@ use crate::raise::{attempt, raise};
 use crate::random::Rng;
 use crate::record::{Record, placeholder};
 use crate::tensor::Tensor;
-use cotangent_hal::{Error, Result};
+use cotangent_hal::{DType, Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -137,18 +137,21 @@ pub(crate) struct Loaded<M> {
 }
 
 /// Builds a model out of the tensors of `record` whose names begin with `prefix`. With `fill`, a key of random numbers,
-/// missing tensors are initialised and unread ones listed; without, both are misfits.
+/// missing tensors are initialised and unread ones listed; without, both are misfits. Tensors become `dtype`; without one
+/// they stay as the record has them.
 pub(crate) fn load_from<M: Model>(
     record: &Arc<Record>,
     prefix: &str,
     config: &M::Config,
     device: &Device,
     fill: Option<u64>,
+    dtype: Option<DType>,
 ) -> Result<Loaded<M>> {
     let reading = Reading {
         record: record.clone(),
         prefix: prefix.to_owned(),
         partial: fill.is_some(),
+        dtype,
         read: BTreeSet::new(),
         missing: Vec::new(),
         misfits: Vec::new(),
@@ -177,6 +180,7 @@ struct Reading {
     record: Arc<Record>,
     prefix: String,
     partial: bool,
+    dtype: Option<DType>,
     /// Names in the record that have a place in the model.
     read: BTreeSet<String>,
     missing: Vec<String>,
@@ -298,7 +302,8 @@ impl Reading {
             let dtypes = "`F32`, `F64`, `F16` and `BF16`";
             Err(format!("`{path}`: dtype `{}` in the record; supported: {dtypes}", entry.dtype))
         } else {
-            Ok(self.record.read_f32(name, device))
+            let read = self.record.read(name, device);
+            Ok(read.and_then(|tensor| attempt(|| self.dtype.into_iter().fold(tensor, Tensor::to))))
         };
         self.read.extend(names);
         match taken {

@@ -25,25 +25,37 @@ pub(crate) fn unary_to(kernel: &'static Kernel, x: &Raw, out: DType, scalars: &[
     out
 }
 
-/// Runs a kernel of two inputs over their broadcast shape, in the memory of one of them where possible.
+/// The dtype of an operation on two tensors, as PyTorch's `result_type` for tensors of one kind: a tensor without axes
+/// gives way to one with axes, else [`DType::promote`].
+pub(crate) fn result_dtype(a: &Raw, b: &Raw) -> DType {
+    match (a.shape.is_empty(), b.shape.is_empty()) {
+        (true, false) => b.dtype,
+        (false, true) => a.dtype,
+        (true, true) | (false, false) => a.dtype.promote(b.dtype),
+    }
+}
+
+/// Runs a kernel of two inputs over their broadcast shape, in the memory of one of them where possible. The result is of
+/// their [`result_dtype`].
 #[track_caller]
 pub(crate) fn binary(kernel: &'static Kernel, a: Raw, b: Raw, scalars: &[Scalar]) -> Raw {
     a.same_device(kernel.name, &b);
+    let dtype = result_dtype(&a, &b);
     if a.shape == b.shape {
-        if reusable(&a) {
+        if a.dtype == dtype && reusable(&a) {
             run(kernel, &a.shape, &[&a, &b], &a, scalars);
             return a;
         }
-        if reusable(&b) {
+        if b.dtype == dtype && reusable(&b) {
             run(kernel, &a.shape, &[&a, &b], &b, scalars);
             return b;
         }
-        let out = Raw::empty(&a.device, a.dtype, &a.shape);
+        let out = Raw::empty(&a.device, dtype, &a.shape);
         run(kernel, &a.shape, &[&a, &b], &out, scalars);
         return out;
     }
     let shape = broadcast(kernel.name, &a.shape, &b.shape);
-    let out = Raw::output(&a.device, a.dtype, &shape, &[&a, &b]);
+    let out = Raw::output(&a.device, dtype, &shape, &[&a, &b]);
     let ins = [&a.expand_to(kernel.name, &shape), &b.expand_to(kernel.name, &shape)];
     run(kernel, &shape, &ins, &out, scalars);
     out

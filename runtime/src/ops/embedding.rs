@@ -42,9 +42,9 @@ impl Tensor {
         ids: Tensor<Int>,
         want: Want,
     ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, ())> + use<>) {
-        let table = self.raw.shape;
+        let (table, dtype) = (self.raw.shape, self.raw.dtype);
         let y = gather(self, &ids);
-        (y, Scatter { table, ids: want.has(0).then_some(ids.raw) })
+        (y, Scatter { table, dtype, ids: want.has(0).then_some(ids.raw) })
     }
 }
 
@@ -58,7 +58,7 @@ fn gather(table: Tensor, ids: &Tensor<Int>) -> Tensor {
     indices::check("embedding", &ids.raw, rows, "id", "the number of rows V");
     let mut shape = ids.raw.shape;
     shape.push("embedding", columns);
-    let out = Raw::empty(&table.raw.device, DType::F32, &shape);
+    let out = Raw::empty(&table.raw.device, table.dtype(), &shape);
     if out.numel() > 0 {
         let w = table.raw.contiguous();
         launch(&w.device, &GATHER, &shape, &[Arg::In(ids.raw.view()), Arg::In(w.view()), Arg::Out(out.view())]);
@@ -69,6 +69,7 @@ fn gather(table: Tensor, ids: &Tensor<Int>) -> Tensor {
 /// The pullback of a lookup.
 struct Scatter {
     table: Dims,
+    dtype: DType,
     ids: Option<Raw>,
 }
 
@@ -78,7 +79,7 @@ impl Pullback<()> for Scatter {
     fn pull(self, ct: Option<Tensor>, (): &mut ()) -> Self::In {
         let (Some(ct), Some(ids)) = (ct, self.ids) else { return (None, ()) };
         let ct = ct.raw;
-        let dw = Raw::empty(&ct.device, DType::F32, &self.table);
+        let dw = Raw::empty(&ct.device, self.dtype, &self.table);
         if ct.numel() == 0 {
             dw.fill(Scalar::Float(0.0));
         } else {

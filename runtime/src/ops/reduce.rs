@@ -16,7 +16,7 @@ cotangent_hal::kernel! {
         for &v in x {
             ties += u32::from(v == m);
         }
-        let part = ct / ties as f32;
+        let part = ct / ties as Real;
         for i in 0..tile.1 {
             dx[i] = if x[i] == m { part } else { 0.0 * part };
         }

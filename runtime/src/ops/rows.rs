@@ -4,7 +4,7 @@
 
 use crate::diff::{Pullback, Want};
 use crate::tensor::{Raw, Tensor, axis_of, launch};
-use cotangent_hal::native::{lanes, math};
+use cotangent_hal::native::lanes;
 use cotangent_hal::{Arg, Kernel};
 
 cotangent_hal::kernel! {
@@ -22,7 +22,7 @@ cotangent_hal::kernel! {
 
 cotangent_hal::kernel! {
     static SOFTMAX_BACKWARD = Rows "softmax" (ct: Each F32, y: Each F32) -> (dx: Each F32) |tile| {
-        let s = lanes::dot::<FMA>(ct, y);
+        let s = lanes::dot::<FMA, _>(ct, y);
         for i in 0..tile.1 {
             dx[i] = y[i] * (ct[i] - s);
         }

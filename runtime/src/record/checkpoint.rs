@@ -97,13 +97,13 @@ impl Checkpoint {
         Ok(Checkpoint { record: Arc::new(Record::open(path)?) })
     }
 
-    /// The model, with the config that it was built with.
+    /// The model, with the config and the dtypes that it had.
     ///
     /// # Errors
     /// `Error::Record` where the file holds another model.
     pub fn model<M: Model>(&self, device: &Device) -> Result<M> {
         let config = self.read(CONFIG)?;
-        Ok(load_from(&self.record, MODEL, &config, device, None)?.model)
+        Ok(load_from(&self.record, MODEL, &config, device, None, None)?.model)
     }
 
     /// Puts optimiser, generator and context where they were.
@@ -114,7 +114,7 @@ impl Checkpoint {
         let mut tensors = Vec::new();
         for (name, _) in self.record.tensors() {
             if let Some(own) = name.strip_prefix(OPTIM) {
-                tensors.push((own.to_owned(), self.record.read_f32(name, device)?));
+                tensors.push((own.to_owned(), self.record.read(name, device)?));
             }
         }
         let (generator, state): (Rng, CxState) = (self.read("cotangent.rng")?, self.read("cotangent.cx")?);

@@ -1,10 +1,10 @@
 //! Reading a safetensors file.
 
 use super::bytes::{self, Bytes};
-use super::half::{bf16_to_f32, f16_to_f32};
+use super::dtype;
 use crate::device::Device;
-use crate::tensor::Tensor;
-use cotangent_hal::{Error, Result};
+use crate::tensor::{Raw, Tensor};
+use cotangent_hal::{DType, Error, Result};
 use safetensors::{Dtype, SafeTensors};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -32,7 +32,7 @@ pub struct Entry {
 impl Entry {
     /// Whether the values can be read as `f32`.
     pub fn reads_as_f32(&self) -> bool {
-        matches!(self.kind, Dtype::F32 | Dtype::F64 | Dtype::F16 | Dtype::BF16)
+        dtype::read(self.kind).is_some_and(DType::is_float)
     }
 }
 
@@ -109,24 +109,31 @@ impl Record {
     /// Reads a float tensor as `f32`.
     ///
     /// # Errors
-    /// `Error::Record` where there is no such tensor or its values are no floats; `Error::Memory`.
-    #[allow(clippy::wildcard_enum_match_arm, reason = "every dtype that is no float is refused alike")]
+    /// As for [`read`](Self::read).
     pub fn read_f32(&self, name: &str, device: &Device) -> Result<Tensor> {
+        let tensor = self.read(name, device)?;
+        crate::attempt(|| tensor.float())
+    }
+
+    /// Reads a float tensor in the dtype that it is stored in.
+    ///
+    /// # Errors
+    /// `Error::Record` where there is no such tensor or its values are no floats; `Error::Memory`.
+    pub fn read(&self, name: &str, device: &Device) -> Result<Tensor> {
         let fault = |message| Error::Record { record: self.name.clone(), misfits: vec![message] };
         let entry = self.get(name).ok_or_else(|| fault(format!("`{name}`: missing from the record")))?;
-        let bytes = &self.bytes[entry.range.clone()];
-        let values: Vec<f32> = match entry.kind {
-            Dtype::F32 => bytes.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect(),
-            Dtype::F64 => bytes.as_chunks().0.iter().map(|b| f64::from_le_bytes(*b) as f32).collect(),
-            Dtype::F16 => bytes.as_chunks().0.iter().map(|b| f16_to_f32(u16::from_le_bytes(*b))).collect(),
-            Dtype::BF16 => bytes.as_chunks().0.iter().map(|b| bf16_to_f32(u16::from_le_bytes(*b))).collect(),
-            other => return Err(fault(format!("`{name}`: dtype `{other:?}` in the record, but floats are needed"))),
+        let Some(dtype) = dtype::read(entry.kind).filter(|dtype| dtype.is_float()) else {
+            return Err(fault(format!("`{name}`: dtype `{:?}` in the record, but floats are needed", entry.kind)));
         };
         if entry.shape.len() > crate::tensor::MAX_RANK {
             let most = crate::tensor::MAX_RANK;
             return Err(fault(format!("`{name}`: {:?} in the record; at most {most} axes are supported", entry.shape)));
         }
-        crate::attempt(|| Tensor::from_slice(&values, &entry.shape[..], device))
+        let mut bytes = std::borrow::Cow::Borrowed(&self.bytes[entry.range.clone()]);
+        if cfg!(target_endian = "big") {
+            dtype::in_file_order(dtype, bytes.to_mut());
+        }
+        crate::attempt(|| Tensor::from_raw(Raw::from_bytes("read", device, dtype, &entry.shape, &bytes)))
     }
 }
 

@@ -13,7 +13,7 @@ pub(crate) struct Array {
 
 impl Array {
     pub(crate) fn of(x: &Tensor) -> Array {
-        Array { shape: x.shape().to_vec(), data: x.to_vec().into_iter().map(f64::from).collect() }
+        Array { shape: x.shape().to_vec(), data: x.to_vec_of::<f64>() }
     }
 
     pub(crate) fn from_fn(shape: &[usize], mut f: impl FnMut(&[usize]) -> f64) -> Array {
@@ -52,8 +52,7 @@ pub(crate) fn broadcast(a: &[usize], b: &[usize]) -> Vec<usize> {
 
 #[track_caller]
 pub(crate) fn close(got: &Tensor, want: &Array, rtol: f64, atol: f64) {
-    let values: Vec<f32> = want.data.iter().map(|&v| v as f32).collect();
-    assert_close(got, &Tensor::from_slice(&values, &want.shape[..], got.device()), rtol, atol);
+    assert_close(got, &Tensor::from_slice_of(&want.data, &want.shape[..], got.device()), rtol, atol);
 }
 
 pub(crate) fn cpu() -> Device {
