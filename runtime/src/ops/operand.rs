@@ -118,14 +118,14 @@ impl Operand for &Tensor {
 impl Operand for Tensor<Int> {
     type Ct = ();
     fn operand(self, beside: DType) -> Value<Float> {
-        Value::Tensor(self.as_floats(beside))
+        Value::Tensor(self.floats(beside))
     }
 }
 
 impl Operand for &Tensor<Int> {
     type Ct = ();
     fn operand(self, beside: DType) -> Value<Float> {
-        Value::Tensor(self.clone().as_floats(beside))
+        Value::Tensor(self.clone().floats(beside))
     }
 }
 

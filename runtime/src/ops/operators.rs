@@ -47,7 +47,7 @@ macro_rules! operator {
             type Output = Tensor;
             #[track_caller]
             fn $method(self, rhs: Tensor) -> Tensor {
-                apply(Op::$Trait, self.as_floats(rhs.dtype()), Value::Tensor(rhs))
+                apply(Op::$Trait, self.floats(rhs.dtype()), Value::Tensor(rhs))
             }
         }
         impl ops::$Trait<f64> for Tensor<Int> {
@@ -101,7 +101,7 @@ macro_rules! operator {
             type Pullback = BinaryPullback<(), Option<Tensor>>;
             #[track_caller]
             fn $vjp(self, rhs: Tensor, want: Want) -> (Tensor, Self::Pullback) {
-                apply_vjp(Op::$Trait, self.as_floats(rhs.dtype()), Value::Tensor(rhs), (false, want.has(1)))
+                apply_vjp(Op::$Trait, self.floats(rhs.dtype()), Value::Tensor(rhs), (false, want.has(1)))
             }
         }
         operator!(@numbers $Trait $method $Vjp $vjp f32 f64 i32 i64 usize);

@@ -31,7 +31,7 @@ impl<K: Kind> Tensor<K> {
 
     /// The values as floats of `dtype`; of truth values, true is 1.
     #[track_caller]
-    pub(crate) fn as_floats(self, dtype: DType) -> Tensor {
+    pub(crate) fn floats(self, dtype: DType) -> Tensor {
         Tensor::from_raw(self.raw.cast(dtype))
     }
 }
@@ -51,7 +51,7 @@ macro_rules! floats {
                 /// Of truth values, true is 1 and false 0.
                 #[track_caller]
                 pub fn $name(self) -> Tensor {
-                    self.as_floats(DType::$dtype)
+                    self.floats(DType::$dtype)
                 }
                 #[doc(hidden)]
                 #[track_caller]
