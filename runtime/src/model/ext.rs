@@ -2,11 +2,12 @@
 
 use crate::device::Device;
 use crate::model::freeze::{all_frozen, require};
-use crate::model::{Erased, LeafMut, Model, Path, Summary, load_from};
+use crate::model::{Erased, LeafMut, Model, Path, Summary, Ties, load_from};
 use crate::random::Rng;
 use crate::record::{CONFIG, FORMAT, NAME, Record, Writer, model_tensors};
 use crate::tensor::Tensor;
 use cotangent_hal::{DType, Error, Result};
+use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 use std::sync::Arc;
 
@@ -160,13 +161,29 @@ fn own_config<M: Model>(record: &Record) -> Result<M::Config> {
     }
 }
 
+/// Replaces every tensor by what `f` makes of it; tied parameters go on sharing theirs.
 fn change(model: &mut dyn Erased, f: &dyn Fn(Tensor) -> Tensor) {
-    model.visit_leaves_mut(&Path::ROOT, &mut |_, leaf| match leaf {
+    let ties = Ties::of(model);
+    let mut owners = BTreeMap::new();
+    model.visit_leaves_mut(&Path::ROOT, &mut |path, leaf| match leaf {
         LeafMut::Param(param) => {
             let tensor = f(param.tensor());
+            if !ties.is_empty() {
+                owners.insert(path.to_string(), tensor.clone());
+            }
             param.replace(tensor);
         }
         LeafMut::State(state) => state.replace(f(state.get())),
         LeafMut::Tie { .. } => {}
+    });
+    if ties.is_empty() {
+        return;
+    }
+    model.visit_leaves_mut(&Path::ROOT, &mut |path, leaf| {
+        if let LeafMut::Param(param) = leaf
+            && let Some(tensor) = owners.get(ties.owner(&path.to_string()).as_ref())
+        {
+            param.replace(tensor.clone());
+        }
     });
 }

@@ -9,6 +9,7 @@ use crate::tensor::{Dims, Int, Raw, Tensor, launch};
 use cotangent_hal::{Arg, DType, Error, Scalar};
 
 cotangent_hal::kernel! {
+    /// Moves bits alone: its operands may be [`words`] of another dtype.
     static GATHER = Rows "embedding" (ids: PerRow I64, w: Whole F32) -> (y: Each F32) |tile| {
         let start = ids[0] as usize * tile.1;
         y.copy_from_slice(&w[start..start + tile.1]);
@@ -61,9 +62,26 @@ fn gather(table: Tensor, ids: &Tensor<Int>) -> Tensor {
     let out = Raw::empty(&table.raw.device, table.dtype(), &shape);
     if out.numel() > 0 {
         let w = table.raw.contiguous();
-        launch(&w.device, &GATHER, &shape, &[Arg::In(ids.raw.view()), Arg::In(w.view()), Arg::Out(out.view())]);
+        let (w, y) = words(&w).zip(words(&out)).unwrap_or_else(|| (w, out.clone()));
+        launch(&w.device, &GATHER, &y.shape, &[Arg::In(ids.raw.view()), Arg::In(w.view()), Arg::Out(y.view())]);
     }
     Tensor::from_raw(out)
+}
+
+/// A contiguous tensor whose rows are whole words of 32 bits, as these words: a table that is stored in another dtype is
+/// not converted for the sake of a few of its rows.
+fn words(x: &Raw) -> Option<Raw> {
+    let word = DType::F32.size();
+    let bytes = |elements: usize| elements * x.dtype.size();
+    let row = bytes(x.shape.last().copied()?);
+    let whole = |bytes: usize| bytes.is_multiple_of(word);
+    if !(whole(row) && whole(bytes(x.offset)) && x.is_contiguous()) {
+        return None;
+    }
+    let mut shape = x.shape;
+    let last = shape.len() - 1;
+    shape[last] = row / word;
+    Some(Raw { dtype: DType::F32, offset: bytes(x.offset) / word, strides: shape.row_major(), shape, ..x.clone() })
 }
 
 /// The pullback of a lookup.

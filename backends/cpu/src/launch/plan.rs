@@ -255,7 +255,8 @@ fn place(walk: &mut Walk, tensors: &[Checked<'_>], slots: &mut [Slot]) {
             let pitch = if rows > 1 && length > 1 { length + PANEL_GAP } else { length };
             let mut room = |dtype: DType| {
                 let offset = walk.scratch;
-                walk.scratch += (pitch * rows * dtype.size()).next_multiple_of(64);
+                // Room for an empty row too: its slice needs a place.
+                walk.scratch += (pitch * rows * dtype.size()).next_multiple_of(64).max(64);
                 offset
             };
             let offset = room(slot.dtype);
