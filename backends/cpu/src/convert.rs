@@ -1,16 +1,17 @@
 //! Conversion between stored and computed elements, over slices that lie one after another.
 //!
 //! On the way in every conversion is exact. On the way out floats are rounded once, to nearest with ties to even, and
-//! integers wrap. All loops are straight-line, so that they vectorise; `half` takes the processor's instructions for
-//! binary16 where it has them.
-#![allow(unsafe_code, reason = "makes slices of verified raw memory")]
+//! integers wrap. All loops are straight-line, so that they vectorise; binary16 takes the processor's own instructions
+//! where it has them.
+#![allow(unsafe_code, reason = "makes slices of verified raw memory and calls a variant that the processor has")]
 
 use cotangent_hal::DType;
+use cotangent_hal::native::Level;
 use half::f16;
 use half::slice::{HalfBitsSliceExt, HalfFloatSliceExt};
 use std::slice;
 
-/// Elements that are rounded through a buffer at once.
+/// Elements that are converted through a buffer at once.
 const BLOCK: usize = 256;
 
 /// Converts `n` elements; does nothing where neither dtype is one that the other computes in.
@@ -19,15 +20,35 @@ const BLOCK: usize = 256;
 /// `n` initialised elements of `from` at `src` may be read, `n` of `to` at `dst` are the caller's alone; both are
 /// aligned, and neither overlaps the other.
 pub(crate) unsafe fn elements(from: DType, to: DType, src: *const u8, dst: *mut u8, n: usize) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    if Level::detect() >= Level::V3 {
+        // SAFETY: the caller's promise; the processor has the level.
+        return unsafe { v3(from, to, src, dst, n) };
+    }
+    // SAFETY: the caller's promise.
+    unsafe { any::<false>(from, to, src, dst, n) }
+}
+
+/// # Safety
+/// As for [`elements`], on a processor of this level.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,f16c")]
+unsafe fn v3(from: DType, to: DType, src: *const u8, dst: *mut u8, n: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { any::<true>(from, to, src, dst, n) }
+}
+
+/// # Safety
+/// As for [`elements`]; where `F16C`, on a processor with these instructions.
+#[inline(always)]
+unsafe fn any<const F16C: bool>(from: DType, to: DType, src: *const u8, dst: *mut u8, n: usize) {
     // SAFETY: the caller's promise, for the types that `from` and `to` name.
     unsafe {
         match (from, to) {
-            (DType::F16, DType::F32) => halves(input(src, n)).convert_to_f32_slice(output(dst, n)),
-            (DType::F32, DType::F16) => {
-                output::<u16>(dst, n).reinterpret_cast_mut::<f16>().convert_from_f32_slice(input(src, n));
-            }
-            (DType::F16, DType::F64) => halves(input(src, n)).convert_to_f64_slice(output(dst, n)),
-            (DType::F64, DType::F16) => f64_to_f16(input(src, n), output(dst, n)),
+            (DType::F16, DType::F32) => f16_to_f32::<F16C>(input(src, n), output(dst, n)),
+            (DType::F32, DType::F16) => f32_to_f16::<F16C>(input(src, n), output(dst, n)),
+            (DType::F16, DType::F64) => f16_to_f64::<F16C>(input(src, n), output(dst, n)),
+            (DType::F64, DType::F16) => f64_to_f16::<F16C>(input(src, n), output(dst, n)),
             (DType::BF16, DType::F32) => each(input(src, n), output(dst, n), bf16_to_f32),
             (DType::F32, DType::BF16) => each(input(src, n), output(dst, n), f32_to_bf16),
             (DType::BF16, DType::F64) => each(input(src, n), output(dst, n), |v| f64::from(bf16_to_f32(v))),
@@ -62,10 +83,6 @@ unsafe fn output<'a, T>(ptr: *mut u8, n: usize) -> &'a mut [T] {
     unsafe { slice::from_raw_parts_mut(ptr.cast(), n) }
 }
 
-fn halves(bits: &[u16]) -> &[f16] {
-    bits.reinterpret_cast()
-}
-
 #[inline(always)]
 fn each<S: Copy, T>(src: &[S], dst: &mut [T], f: impl Fn(S) -> T) {
     for (d, &s) in dst.iter_mut().zip(src) {
@@ -89,12 +106,89 @@ fn f32_to_bf16(value: f32) -> u16 {
     (if value.is_nan() { nan } else { rounded }) as u16
 }
 
-fn f64_to_f16(src: &[f64], dst: &mut [u16]) {
+/// # Safety
+/// Where `F16C`, the processor has these instructions.
+#[inline(always)]
+unsafe fn f16_to_f32<const F16C: bool>(src: &[u16], dst: &mut [f32]) {
+    #[cfg(target_arch = "x86_64")]
+    if F16C {
+        // SAFETY: the caller's promise.
+        return unsafe { f16c::widen(src, dst) };
+    }
+    src.reinterpret_cast::<f16>().convert_to_f32_slice(dst);
+}
+
+/// # Safety
+/// Where `F16C`, the processor has these instructions.
+#[inline(always)]
+unsafe fn f32_to_f16<const F16C: bool>(src: &[f32], dst: &mut [u16]) {
+    #[cfg(target_arch = "x86_64")]
+    if F16C {
+        // SAFETY: the caller's promise.
+        return unsafe { f16c::round(src, dst) };
+    }
+    dst.reinterpret_cast_mut::<f16>().convert_from_f32_slice(src);
+}
+
+/// # Safety
+/// Where `F16C`, the processor has these instructions.
+#[inline(always)]
+unsafe fn f16_to_f64<const F16C: bool>(src: &[u16], dst: &mut [f64]) {
+    let mut block = [0f32; BLOCK];
+    for (src, dst) in src.chunks(BLOCK).zip(dst.chunks_mut(BLOCK)) {
+        let single = &mut block[..src.len()];
+        // SAFETY: the caller's promise.
+        unsafe { f16_to_f32::<F16C>(src, single) };
+        each(single, dst, f64::from);
+    }
+}
+
+/// # Safety
+/// Where `F16C`, the processor has these instructions.
+#[inline(always)]
+unsafe fn f64_to_f16<const F16C: bool>(src: &[f64], dst: &mut [u16]) {
     let mut block = [0f32; BLOCK];
     for (src, dst) in src.chunks(BLOCK).zip(dst.chunks_mut(BLOCK)) {
         let odd = &mut block[..src.len()];
         each(src, odd, to_odd);
-        dst.reinterpret_cast_mut::<f16>().convert_from_f32_slice(odd);
+        // SAFETY: the caller's promise.
+        unsafe { f32_to_f16::<F16C>(odd, dst) };
+    }
+}
+
+/// Eight numbers an instruction.
+#[cfg(target_arch = "x86_64")]
+mod f16c {
+    use half::f16;
+    use std::arch::x86_64::*;
+
+    #[target_feature(enable = "avx,f16c")]
+    #[inline]
+    pub(super) fn widen(src: &[u16], dst: &mut [f32]) {
+        let ((from, from_rest), (to, to_rest)) = (src.as_chunks::<8>(), dst.as_chunks_mut::<8>());
+        for (from, to) in from.iter().zip(to) {
+            // SAFETY: eight elements on either side, in any alignment.
+            unsafe { _mm256_storeu_ps(to.as_mut_ptr(), _mm256_cvtph_ps(_mm_loadu_si128(from.as_ptr().cast()))) };
+        }
+        for (from, to) in from_rest.iter().zip(to_rest) {
+            *to = f16::from_bits(*from).to_f32();
+        }
+    }
+
+    #[target_feature(enable = "avx,f16c")]
+    #[inline]
+    pub(super) fn round(src: &[f32], dst: &mut [u16]) {
+        let ((from, from_rest), (to, to_rest)) = (src.as_chunks::<8>(), dst.as_chunks_mut::<8>());
+        for (from, to) in from.iter().zip(to) {
+            // SAFETY: eight elements on either side, in any alignment.
+            unsafe {
+                let rounded = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(from.as_ptr()));
+                _mm_storeu_si128(to.as_mut_ptr().cast(), rounded);
+            }
+        }
+        for (from, to) in from_rest.iter().zip(to_rest) {
+            *to = f16::from_f32(*from).to_bits();
+        }
     }
 }
 
@@ -116,11 +210,16 @@ mod tests {
     use super::*;
     use half::bf16;
 
-    fn convert<S: Copy, T: Copy + Default>(from: DType, to: DType, src: &[S]) -> Vec<T> {
+    fn convert<S: Copy, T: Copy + Default + PartialOrd>(from: DType, to: DType, src: &[S]) -> Vec<T> {
         assert!(from.size() == size_of::<S>() && to.size() == size_of::<T>());
         let mut dst = vec![T::default(); src.len()];
         // SAFETY: both slices have `src.len()` elements of the dtypes' sizes.
         unsafe { elements(from, to, src.as_ptr().cast(), dst.as_mut_ptr().cast(), src.len()) };
+        let mut base = vec![T::default(); src.len()];
+        // SAFETY: as above.
+        unsafe { any::<false>(from, to, src.as_ptr().cast(), base.as_mut_ptr().cast(), src.len()) };
+        let nan = |v: &T| v.partial_cmp(v).is_none();
+        assert!(dst.iter().zip(&base).all(|(a, b)| a == b || nan(a) && nan(b)), "levels differ on {from} to {to}");
         dst
     }
 
@@ -140,6 +239,10 @@ mod tests {
         if sign == 1 { -size } else { size }
     }
 
+    fn value(dtype: DType, bits: u16) -> f64 {
+        if dtype == DType::F16 { f16_value(bits) } else { f64::from(f32::from_bits(u32::from(bits) << 16)) }
+    }
+
     fn same(a: f64, b: f64) -> bool {
         a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan()
     }
@@ -149,10 +252,7 @@ mod tests {
     fn all_values_of_16_bits_go_both_ways() {
         let bits = all_halves();
         for dtype in [DType::F16, DType::BF16] {
-            let value = |b: u16| match dtype {
-                DType::F16 => f16_value(b),
-                _ => f64::from(f32::from_bits(u32::from(b) << 16)),
-            };
+            let value = |b: u16| value(dtype, b);
             let single: Vec<f32> = convert(dtype, DType::F32, &bits);
             let double: Vec<f64> = convert(dtype, DType::F64, &bits);
             let from_single: Vec<u16> = convert(DType::F32, dtype, &single);
@@ -173,13 +273,9 @@ mod tests {
     #[test]
     fn rounding_is_to_nearest_with_ties_to_even() {
         for (dtype, infinity) in [(DType::F16, 0x7c00u16), (DType::BF16, 0x7f80)] {
-            let value = |b: u16| match dtype {
-                // The middle above the largest number is where a further power of two would round up.
-                DType::F16 if b == infinity => 65536.0,
-                DType::F16 => f16_value(b),
-                _ if b == infinity => 2f64.powi(128),
-                _ => f64::from(f32::from_bits(u32::from(b) << 16)),
-            };
+            // What would come after the largest number, were there one more exponent, decides where infinity begins.
+            let beyond = if dtype == DType::F16 { 65536.0 } else { 2f64.powi(128) };
+            let value = |b: u16| if b == infinity { beyond } else { value(dtype, b) };
             let (mut given, mut wanted) = (Vec::new(), Vec::new());
             for low in 0..infinity {
                 let middle = (value(low) + value(low + 1)) / 2.0;

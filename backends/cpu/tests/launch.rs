@@ -3,7 +3,8 @@
 mod views;
 
 use cotangent_cpu::CpuBackend;
-use cotangent_hal::{Arg, Backend, DType, Error, Scalar, kernel};
+use cotangent_hal::native::{In, Native, Out, Tile};
+use cotangent_hal::{Access, Arg, Backend, DType, Domain, Error, Kernel, Operand, Role, Scalar, kernel};
 use views::{Random, Tensor, cases, size};
 
 kernel! {
@@ -346,4 +347,55 @@ fn any_number_of_threads_gives_the_same_bits() {
             assert!(run(threads) == one, "{threads} threads differ on {shape:?}");
         }
     }
+}
+
+fn negate(tile: &mut Tile<'_>) {
+    if let ([In::F32(x)], [Out::F32(y)]) = (tile.ins, &mut *tile.outs) {
+        y.iter_mut().zip(*x).for_each(|(y, x)| *y = -x);
+    }
+}
+
+/// A kernel that has no loops over `f64`.
+static SINGLE: Kernel = Kernel {
+    name: "single",
+    domain: Domain::Pointwise,
+    operands: &[
+        Operand { name: "x", role: Role::In, access: Access::Each, dtype: DType::F32 },
+        Operand { name: "y", role: Role::Out, access: Access::Each, dtype: DType::F32 },
+    ],
+    scalars: 0,
+    native: Native { fns: [negate, negate, negate] },
+    native64: None,
+};
+
+#[test]
+fn a_kernel_without_loops_over_f64_refuses_it() {
+    let cpu = CpuBackend::new();
+    let r = &mut Random(8);
+    for dtype in [DType::F32, DType::F16, DType::BF16] {
+        let (x, y) = (Tensor::contiguous(&cpu, r, dtype, &[9]), Tensor::contiguous(&cpu, r, DType::F32, &[9]));
+        let wanted: Vec<f64> = x.values(&cpu).iter().map(|x| -x).collect();
+        let before = y.bytes(&cpu);
+        cpu.launch(&SINGLE, &[9], &[x.input(), y.output()]).unwrap();
+        y.expect(&cpu, &before, &wanted, dtype.name());
+    }
+    let (x, y) = (Tensor::contiguous(&cpu, r, DType::F64, &[9]), Tensor::contiguous(&cpu, r, DType::F32, &[9]));
+    let error = cpu.launch(&SINGLE, &[9], &[x.input(), y.output()]).unwrap_err().to_string();
+    assert_eq!(error, "single (`x`): dtype `f64` cannot be used here; accepted: `f32`, `f16`, `bf16`");
+}
+
+/// One view of `f64` makes the launch one in `f64`; the others are converted, and rounded once on the way out.
+#[test]
+fn floats_beside_f64_are_computed_in_f64() {
+    let cpu = CpuBackend::new();
+    let r = &mut Random(9);
+    let [x, w, y] = [DType::F32, DType::F64, DType::F64].map(|d| Tensor::contiguous(&cpu, r, d, &[1]));
+    cpu.write(&x.buffer, &1f32.to_ne_bytes()).unwrap();
+    cpu.write(&w.buffer, &1e-12f64.to_ne_bytes()).unwrap();
+    let args = |out| [x.input(), w.input(), out, Arg::Scalar(Scalar::Float(0.1))];
+    cpu.launch(&AXPY, &[1], &args(y.output())).unwrap();
+    assert_eq!(y.values(&cpu), [0.1 + 1e-12]);
+    let single = Tensor::contiguous(&cpu, r, DType::F32, &[1]);
+    cpu.launch(&AXPY, &[1], &args(single.output())).unwrap();
+    assert_eq!(single.values(&cpu), [f64::from((0.1 + 1e-12) as f32)]);
 }

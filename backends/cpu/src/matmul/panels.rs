@@ -9,11 +9,14 @@ use crate::strided::{self, Side, Way};
 use cotangent_hal::native::Level;
 use cotangent_hal::{DType, Result};
 use rayon::prelude::*;
+use std::ops::AddAssign;
+use std::slice;
 use std::sync::Arc;
 
 /// Rows and columns of a panel of the product, at most: each element of a factor that is converted is used so often.
 const SIDE: usize = 512;
 /// Few rows use each element of the right factor so seldom that its panels had better stay in cache: elements of one.
+/// Longer sums are cut.
 const FEW_ROWS: usize = 16;
 const CACHED: usize = 1 << 18;
 
@@ -48,7 +51,13 @@ pub(super) unsafe fn products(
     Extents { m, n, k }: Extents,
     [a, b, c]: [Stack; 3],
 ) -> Result<()> {
-    let width = if m <= FEW_ROWS { (CACHED / k).clamp(16, SIDE) } else { SIDE };
+    // A right factor whose columns are contiguous is read along them, others along their rows.
+    let by_columns = b.rows.unsigned_abs() < b.columns.unsigned_abs();
+    let (width, depth) = match (m <= FEW_ROWS, by_columns) {
+        (false, _) => (SIDE, k),
+        (true, true) => ((CACHED / k).clamp(16, SIDE), k),
+        (true, false) => (SIDE, CACHED / SIDE),
+    };
     let (down, across) = (m.div_ceil(SIDE), n.div_ceil(width));
     let tasks = count * down * across;
     let work = m.saturating_mul(n).saturating_mul(k).saturating_mul(count);
@@ -56,21 +65,20 @@ pub(super) unsafe fn products(
     let task = |t: usize| {
         let (i, j) = (t / across % down * SIDE, t % across * width);
         let (rows, columns, batch) = (SIDE.min(m - i), width.min(n - j), t / across / down);
-        let parts = [
-            part(a, dtype, batch, [i, 0], [rows, k]),
-            part(b, dtype, batch, [0, j], [k, columns]),
-            part(c, dtype, batch, [i, j], [rows, columns]),
-        ];
-        let extents = Extents { m: rows, n: columns, k };
+        let out = part(c, dtype, batch, [i, j], [rows, columns]);
+        let factors = (0..k).step_by(depth).map(|l| {
+            let terms = depth.min(k - l);
+            (part(a, dtype, batch, [i, l], [rows, terms]), part(b, dtype, batch, [l, j], [terms, columns]))
+        });
         // SAFETY: the caller's promise; each task has a part of the products of its own.
         unsafe {
             if dtype == DType::F64 {
-                in_scratch::<f64>(pool, dtype, parts, |[a, b, c]| {
+                in_scratch::<f64>(pool, dtype, factors, out, |extents, [a, b, c]| {
                     double::product(level, extents, a, b, c);
                     Ok(())
                 })
             } else {
-                in_scratch::<f32>(pool, dtype, parts, |[a, b, c]| {
+                in_scratch::<f32>(pool, dtype, factors, out, |extents, [a, b, c]| {
                     product(pool, level, extents, a, b, c, parallel && tasks == 1)
                 })
             }
@@ -86,24 +94,40 @@ fn part(stack: Stack, dtype: DType, batch: usize, [i, j]: [usize; 2], shape: [us
     Part { ptr, shape, strides: [stack.rows, stack.columns] }
 }
 
-/// Gathers both factors, runs `multiply` and scatters the product.
+/// Gathers pairs of factors, adds up their products as `multiply` forms them, and scatters the sum.
 ///
 /// # Safety
 /// As for [`products`]; `T` is what `dtype` computes in.
-unsafe fn in_scratch<T: Copy>(
+unsafe fn in_scratch<T: Copy + AddAssign>(
     pool: &Arc<Pool>,
     dtype: DType,
-    [a, b, c]: [Part; 3],
-    multiply: impl FnOnce([Matrix<T>; 3]) -> Result<()>,
+    factors: impl Iterator<Item = (Part, Part)>,
+    out: Part,
+    multiply: impl Fn(Extents, [Matrix<T>; 3]) -> Result<()>,
 ) -> Result<()> {
-    let scratch = [Scratch::new(pool, dtype, &a)?, Scratch::new(pool, dtype, &b)?, Scratch::new(pool, dtype, &c)?];
-    // SAFETY: the caller's promise; scratch is this call's alone.
-    unsafe {
-        scratch[0].transfer(Way::In, dtype, &a);
-        scratch[1].transfer(Way::In, dtype, &b);
-        multiply([scratch[0].matrix, scratch[1].matrix, scratch[2].matrix])?;
-        scratch[2].transfer(Way::Out, dtype, &c);
+    let [m, n] = out.shape;
+    let total = Scratch::<T>::new(pool, dtype, &out)?;
+    for (number, (a, b)) in factors.enumerate() {
+        let (left, right) = (Scratch::<T>::new(pool, dtype, &a)?, Scratch::<T>::new(pool, dtype, &b)?);
+        let extents = Extents { m, n, k: a.shape[1] };
+        // SAFETY: the caller's promise; scratch is this call's alone, and both sums lie in it alike.
+        unsafe {
+            left.transfer(Way::In, dtype, &a);
+            right.transfer(Way::In, dtype, &b);
+            if number == 0 {
+                multiply(extents, [left.matrix, right.matrix, total.matrix])?;
+                continue;
+            }
+            let sum = Scratch::<T>::new(pool, dtype, &out)?;
+            multiply(extents, [left.matrix, right.matrix, sum.matrix])?;
+            let sums = slice::from_raw_parts_mut(total.matrix.ptr, m * n);
+            for (total, &term) in sums.iter_mut().zip(slice::from_raw_parts(sum.matrix.ptr, m * n)) {
+                *total += term;
+            }
+        }
     }
+    // SAFETY: the caller's promise.
+    unsafe { total.transfer(Way::Out, dtype, &out) };
     Ok(())
 }
 
