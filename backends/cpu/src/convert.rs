@@ -96,7 +96,8 @@ fn bf16_to_f32(bits: u16) -> f32 {
     f32::from_bits(u32::from(bits) << 16)
 }
 
-/// Adding half of the last place, less one where that place is even, carries into it exactly where the number rounds up.
+/// Adding half of the last place, less one where that place is even, carries into it exactly where the number rounds
+/// up.
 #[inline(always)]
 fn f32_to_bf16(value: f32) -> u16 {
     let bits = value.to_bits();

@@ -34,7 +34,8 @@ pub(crate) enum Way {
 /// Copies between a tensor and scratch over `extents`, elements converted between the dtypes of both.
 ///
 /// Scratch holds rows along the first axis, each contiguous in row-major order. Conversion runs over contiguous
-/// elements alone: where the tensor's rows are not, they go through `raw`, laid out as scratch but of the tensor's dtype.
+/// elements alone: where the tensor's rows are not, they go through `raw`, laid out as scratch but of the tensor's
+/// dtype.
 ///
 /// # Safety
 /// As for [`copy`], and `raw` is as scratch, of as many elements of the tensor's dtype, where the dtypes differ.

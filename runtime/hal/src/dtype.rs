@@ -82,8 +82,8 @@ impl DType {
         }
     }
 
-    /// The dtype of an operation on both, by the rules of PyTorch's `promote_types`: a float wins over an integer and an
-    /// integer over a truth value; of one kind the wider wins; `F16` and `BF16`, neither of which holds the other,
+    /// The dtype of an operation on both, by the rules of PyTorch's `promote_types`: a float wins over an integer and
+    /// an integer over a truth value; of one kind the wider wins; `F16` and `BF16`, neither of which holds the other,
     /// meet in `F32`.
     pub const fn promote(self, other: DType) -> DType {
         let (a, b) = (self.rank(), other.rank());

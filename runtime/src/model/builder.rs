@@ -137,8 +137,8 @@ pub(crate) struct Loaded<M> {
 }
 
 /// Builds a model out of the tensors of `record` whose names begin with `prefix`. With `fill`, a key of random numbers,
-/// missing tensors are initialised and unread ones listed; without, both are misfits. Tensors become `dtype`; without one
-/// they stay as the record has them.
+/// missing tensors are initialised and unread ones listed; without, both are misfits. Tensors become `dtype`; without
+/// one they stay as the record has them.
 pub(crate) fn load_from<M: Model>(
     record: &Arc<Record>,
     prefix: &str,

@@ -98,8 +98,8 @@ pub trait ModelExt: Model {
         self
     }
 
-    /// The same model in another float dtype, as for [`Tensor::to`]. `model.to(DType::BF16)` trains in mixed precision: an
-    /// optimiser keeps its state and a copy of such parameters in `f32`.
+    /// The same model in another float dtype, as for [`Tensor::to`]. `model.to(DType::BF16)` trains in mixed precision:
+    /// an optimiser keeps its state and a copy of such parameters in `f32`.
     ///
     /// # Panics
     /// Raises `Error::Dtype` where `dtype` is no float.

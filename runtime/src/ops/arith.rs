@@ -149,8 +149,8 @@ macro_rules! methods {
                 $(#[$doc])*
                 ///
                 /// Dtypes are promoted, except that a number, and a tensor without axes beside one with axes, takes the
-                /// other's. Shapes broadcast: axes are aligned at the end, and an extent of 1 is repeated. Raises `Error::Shape`
-                /// where two extents differ.
+                /// other's. Shapes broadcast: axes are aligned at the end, and an extent of 1 is repeated. Raises
+                /// `Error::Shape` where two extents differ.
                 #[track_caller]
                 pub fn $name<R: Operand>(self, other: R) -> Tensor {
                     let other = other.operand(self.dtype());

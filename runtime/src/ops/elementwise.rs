@@ -35,8 +35,8 @@ pub(crate) fn result_dtype(a: &Raw, b: &Raw) -> DType {
     }
 }
 
-/// Runs a kernel of two inputs over their broadcast shape, in the memory of one of them where possible. The result is of
-/// their [`result_dtype`].
+/// Runs a kernel of two inputs over their broadcast shape, in the memory of one of them where possible. The result is
+/// of their [`result_dtype`].
 #[track_caller]
 pub(crate) fn binary(kernel: &'static Kernel, a: Raw, b: Raw, scalars: &[Scalar]) -> Raw {
     a.same_device(kernel.name, &b);

@@ -68,8 +68,8 @@ fn gather(table: Tensor, ids: &Tensor<Int>) -> Tensor {
     Tensor::from_raw(out)
 }
 
-/// A contiguous tensor whose rows are whole words of 32 bits, as these words: a table that is stored in another dtype is
-/// not converted for the sake of a few of its rows.
+/// A contiguous tensor whose rows are whole words of 32 bits, as these words: a table that is stored in another dtype
+/// is not converted for the sake of a few of its rows.
 fn words(x: &Raw) -> Option<Raw> {
     let word = DType::F32.size();
     let bytes = |elements: usize| elements * x.dtype.size();

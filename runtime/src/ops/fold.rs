@@ -2,8 +2,9 @@
 //!
 //! Axes that lie beside each other in memory are merged first. Then a trailing run is folded row by row, a run before
 //! long trailing ones column by column; what remains is folded in the next round. Partial results are in the dtype that
-//! is computed in, so that a sum of 16-bit floats is rounded once. Rows are summed in blocks whose sums are added in `f64`, and a few long rows are cut into many short ones, so that the error does not grow with the
-//! length and all threads have work.
+//! is computed in, so that a sum of 16-bit floats is rounded once. Rows are summed in blocks whose sums are added in
+//! `f64`, and a few long rows are cut into many short ones, so that the error does not grow with the length and all
+//! threads have work.
 
 use super::arith_kernels::max as maximum;
 use super::elementwise::{binary, unary};

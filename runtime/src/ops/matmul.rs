@@ -16,8 +16,8 @@ use cotangent_hal::{DType, Error, LibraryCall, Scalar};
 const OP: &str = "matmul";
 
 impl Tensor {
-    /// The matrix product, as PyTorch defines it: `[.., M, K] x [.., K, N] -> [.., M, N]` with leading axes broadcast; a
-    /// vector `[K]` on the left counts as a row, on the right as a column, and its extra axis is dropped from the
+    /// The matrix product, as PyTorch defines it: `[.., M, K] x [.., K, N] -> [.., M, N]` with leading axes broadcast;
+    /// a vector `[K]` on the left counts as a row, on the right as a column, and its extra axis is dropped from the
     /// result. Factors of different dtypes are promoted; sums of 16-bit floats are formed in `f32` and rounded once.
     ///
     /// Raises `Error::Shape` where the inner extents differ, leading axes do not broadcast, or an operand is a scalar.

@@ -52,7 +52,8 @@ pub(super) fn inverse(order: &Dims) -> Dims {
     out
 }
 
-/// A tensor of `shape` that holds each part, of which there is at least one, from its place along `axis` on, and 0 elsewhere.
+/// A tensor of `shape` that holds each part, of which there is at least one, from its place along `axis` on, and 0
+/// elsewhere.
 #[track_caller]
 pub(crate) fn joined(shape: &Dims, axis: usize, parts: &[(usize, Raw)]) -> Raw {
     let first = &parts[0].1;

@@ -248,8 +248,8 @@ fn argmax(x: Tensor, axes: Axes) -> Tensor<Int> {
 }
 
 impl Tensor<Int> {
-    /// The sum over `axes`, which the result lacks; as [`Tensor::sum`] takes them. It is of `i64`, whatever the dtype, and
-    /// wraps.
+    /// The sum over `axes`, which the result lacks; as [`Tensor::sum`] takes them. It is of `i64`, whatever the dtype,
+    /// and wraps.
     #[track_caller]
     pub fn sum(self, axes: impl IntoAxes) -> Tensor<Int> {
         let over = Over::new("sum", self.raw.shape, axes.into_axes(), false);

@@ -208,8 +208,8 @@ kernel! {
     static ADAM = Pointwise "adam" (g: Each F32; new1, beta2, new2, size, root, eps, l2, shrink, sign)
         -> (@mut p: Each F32, @mut m: Each F32, @mut v: Each F32) |tile|
     {
-        let (new1, beta2, new2, size, root) = (Real::from(new1), Real::from(beta2), Real::from(new2), Real::from(size), Real::from(root));
-        let (eps, l2, shrink, sign) = (Real::from(eps), Real::from(l2), Real::from(shrink), Real::from(sign));
+        let [new1, beta2, new2, size, root] = [new1, beta2, new2, size, root].map(Real::from);
+        let [eps, l2, shrink, sign] = [eps, l2, shrink, sign].map(Real::from);
         for i in 0..tile.1 {
             let g = sign * g[i] + l2 * p[i];
             m[i] += new1 * (g - m[i]);
@@ -224,8 +224,8 @@ kernel! {
     static AMSGRAD = Pointwise "adam" (g: Each F32; new1, beta2, new2, size, root, eps, l2, shrink, sign)
         -> (@mut p: Each F32, @mut m: Each F32, @mut v: Each F32, @mut top: Each F32) |tile|
     {
-        let (new1, beta2, new2, size, root) = (Real::from(new1), Real::from(beta2), Real::from(new2), Real::from(size), Real::from(root));
-        let (eps, l2, shrink, sign) = (Real::from(eps), Real::from(l2), Real::from(shrink), Real::from(sign));
+        let [new1, beta2, new2, size, root] = [new1, beta2, new2, size, root].map(Real::from);
+        let [eps, l2, shrink, sign] = [eps, l2, shrink, sign].map(Real::from);
         for i in 0..tile.1 {
             let g = sign * g[i] + l2 * p[i];
             m[i] += new1 * (g - m[i]);

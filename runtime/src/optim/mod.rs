@@ -1,9 +1,9 @@
 //! Optimisers: `opt.step(&mut model, grads)`.
 //!
 //! A step walks gradients and parameters by path. State is keyed by path and made at first use, so that an optimiser
-//! needs no model to be made; it is saved and restored with [`Stateful`](crate::record::Stateful). State is in `f32` (in
-//! `f64` for parameters of that dtype). A parameter of 16 bits is changed through a master copy in `f32`, and is that copy
-//! rounded, so that steps smaller than its own last place add up.
+//! needs no model to be made; it is saved and restored with [`Stateful`](crate::record::Stateful). State is in `f32`
+//! (in `f64` for parameters of that dtype). A parameter of 16 bits is changed through a master copy in `f32`, and is
+//! that copy rounded, so that steps smaller than its own last place add up.
 //!
 //! **Invariant:** `step` is generic in its shell alone; everything else is compiled once, here.
 

@@ -148,7 +148,7 @@ impl Stateful for Sgd {
 kernel! {
     /// `p -= lr (±g + decay p)`.
     static DESCEND = Pointwise "sgd" (g: Each F32; lr, decay, sign) -> (@mut p: Each F32) |tile| {
-        let (lr, decay, sign) = (Real::from(lr), Real::from(decay), Real::from(sign));
+        let [lr, decay, sign] = [lr, decay, sign].map(Real::from);
         for i in 0..tile.1 {
             p[i] -= lr * (sign * g[i] + decay * p[i]);
         }
@@ -160,8 +160,7 @@ kernel! {
     static ROLL = Pointwise "sgd" (g: Each F32; lr, decay, sign, momentum, keep, nesterov)
         -> (@mut p: Each F32, @mut b: Each F32) |tile|
     {
-        let (lr, decay, sign, momentum, keep) = (Real::from(lr), Real::from(decay), Real::from(sign), Real::from(momentum), Real::from(keep));
-        let nesterov = Real::from(nesterov);
+        let [lr, decay, sign, momentum, keep, nesterov] = [lr, decay, sign, momentum, keep, nesterov].map(Real::from);
         for i in 0..tile.1 {
             let g = sign * g[i] + decay * p[i];
             b[i] = momentum * b[i] + keep * g;

@@ -8,11 +8,11 @@ use crate::raise::raise;
 use cotangent_hal::{DType, Error};
 
 impl<K: Kind> Tensor<K> {
-    /// The same values as `dtype`, another of the same kind: rounded to nearest with ties to even; integers wrap. Itself
-    /// where it has that dtype.
+    /// The same values as `dtype`, another of the same kind: rounded to nearest with ties to even; integers wrap.
+    /// Itself where it has that dtype.
     ///
-    /// Raises `Error::Dtype` where the dtype is of another kind: floats become integers by `int`, integers become floats
-    /// by `float`.
+    /// Raises `Error::Dtype` where the dtype is of another kind: floats become integers by `int`, integers become
+    /// floats by `float`.
     #[track_caller]
     pub fn to(self, dtype: DType) -> Self {
         if !K::accepts(dtype) {
@@ -73,7 +73,8 @@ floats! {
     float, float__vjp, F32;
     /// The values as `f64`.
     double, double__vjp, F64;
-    /// The values as `f16`. What is beyond 65504 becomes infinite; [`bfloat16`](Tensor::bfloat16) has the range of `f32`.
+    /// The values as `f16`. What is beyond 65504 becomes infinite; [`bfloat16`](Tensor::bfloat16) has the range of
+    /// `f32`.
     half, half__vjp, F16;
     /// The values as `bf16`.
     bfloat16, bfloat16__vjp, BF16;

@@ -44,7 +44,8 @@ pub trait Kind: Sized + Send + Sync + 'static + sealed::Sealed {
     fn ct_tensor(ct: Self::Ct) -> Option<Tensor>;
 }
 
-/// A Rust number as which elements are stored: `f64`, `f32`, `half::f16`, `half::bf16`, `i64`, `i32`, `u8`, `bool`. Sealed.
+/// A Rust number as which elements are stored: `f64`, `f32`, `half::f16`, `half::bf16`, `i64`, `i32`, `u8`, `bool`.
+/// Sealed.
 pub trait Storage: Copy + Send + Sync + 'static + sealed::Sealed {
     /// The kind of tensors made of it.
     type Kind: Kind;

@@ -80,8 +80,8 @@ impl<K: Kind> Tensor<K> {
         self.raw.is_contiguous()
     }
 
-    /// All elements in row-major order, as the number of the kind: `f32`, `i64` or `bool`, whatever the dtype. Waits for
-    /// the device.
+    /// All elements in row-major order, as the number of the kind: `f32`, `i64` or `bool`, whatever the dtype. Waits
+    /// for the device.
     #[track_caller]
     pub fn to_vec(&self) -> Vec<K::Element> {
         self.raw.to_vec()

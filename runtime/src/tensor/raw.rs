@@ -154,7 +154,8 @@ impl Raw {
         out
     }
 
-    /// Writes the values to `out`, which has the same shape, a dtype of the same kind, and shares no memory with `self`.
+    /// Writes the values to `out`, which has the same shape, a dtype of the same kind, and shares no memory with
+    /// `self`.
     #[track_caller]
     pub(crate) fn copy_to(&self, out: &Raw) {
         if self.numel() > 0 {

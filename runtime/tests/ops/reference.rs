@@ -88,7 +88,8 @@ pub(crate) const SHAPES: &[&[usize]] =
     &[&[], &[1], &[0], &[7], &[3, 4], &[2, 0, 3], &[1, 9], &[5, 1, 3], &[2, 3, 4], &[33, 129]];
 
 /// Random tensors of one shape: contiguous, transposed, cut out of a larger one, and repeated along an axis of extent
-/// 1 where the shape has one longer than that. Each is of another float dtype, and which is of which depends on the seed.
+/// 1 where the shape has one longer than that. Each is of another float dtype, and which is of which depends on the
+/// seed.
 pub(crate) fn layouts(shape: &[usize], low: f32, high: f32, seed: u64) -> Vec<Tensor> {
     let mut rng = Rng::seed(seed);
     let mut out = Vec::new();

@@ -282,7 +282,8 @@ impl Run<'_> {
         let tensor = Side { ptr: tensor, strides: &strides[..axes] };
         let tile = Side { ptr: scratch.wrapping_add(offset), strides: &dense[..axes] };
         let raw = scratch.wrapping_add(raw);
-        // SAFETY: the caller's promise; `offset` and `raw` are places in scratch with room for `rows` of `pitch` elements.
+        // SAFETY: the caller's promise; `offset` and `raw` are places in scratch with room for `rows` of `pitch`
+        // elements.
         unsafe { strided::transfer(way, &extents[..axes], (slot.stored, tensor), (slot.dtype, tile), raw) };
     }
 }
@@ -361,7 +362,8 @@ struct Shared(*mut u8);
 unsafe impl Sync for Shared {}
 
 /// # Safety
-/// `n` initialised elements of `dtype`, one that bodies compute in, truth values 0 or 1, that nobody writes while the slice lives.
+/// `n` initialised elements of `dtype`, one that bodies compute in, truth values 0 or 1, that nobody writes while the
+/// slice lives.
 pub(super) unsafe fn input<'a>(dtype: DType, ptr: *mut u8, n: usize) -> In<'a> {
     // SAFETY: the caller's promise.
     unsafe {

@@ -135,8 +135,8 @@ pub(crate) fn matmul(pool: &Arc<Pool>, level: Level, a: &View<'_>, b: &View<'_>,
     if k == 0 {
         let zero = Side { ptr: (&raw const ZERO).cast_mut().cast(), strides: &[0; 3] };
         let target = Side { ptr: stacks[2].ptr, strides: out.strides };
-        // SAFETY: the product's elements are verified and borrowed for writing; the source is one zero, only read, whose
-        // bytes are those of a zero of every dtype.
+        // SAFETY: the product's elements are verified and borrowed for writing; the source is one zero, only read,
+        // whose bytes are those of a zero of every dtype.
         unsafe { strided::copy(dtype, out.shape, target, zero) };
         return Ok(());
     }

@@ -15,8 +15,9 @@ use std::sync::Arc;
 
 /// Rows and columns of a panel of the product, at most: each element of a factor that is converted is used so often.
 const SIDE: usize = 512;
+/// Terms of a sum that are gathered at once, at most; the sums of longer cuts are added.
+const DEPTH: usize = 4096;
 /// Few rows use each element of the right factor so seldom that its panels had better stay in cache: elements of one.
-/// Longer sums are cut.
 const FEW_ROWS: usize = 16;
 const CACHED: usize = 1 << 18;
 
@@ -54,8 +55,8 @@ pub(super) unsafe fn products(
     // A right factor whose columns are contiguous is read along them, others along their rows.
     let by_columns = b.rows.unsigned_abs() < b.columns.unsigned_abs();
     let (width, depth) = match (m <= FEW_ROWS, by_columns) {
-        (false, _) => (SIDE, k),
-        (true, true) => ((CACHED / k).clamp(16, SIDE), k),
+        (false, _) => (SIDE, DEPTH),
+        (true, true) => ((CACHED / k.min(DEPTH)).min(SIDE), DEPTH),
         (true, false) => (SIDE, CACHED / SIDE),
     };
     let (down, across) = (m.div_ceil(SIDE), n.div_ceil(width));

@@ -208,7 +208,8 @@ impl Tensor {
         }
     }
 
-    /// Asserts that the elements are `wanted`, rounded as they are stored, and that no byte between them differs from `before`.
+    /// Asserts that the elements are `wanted`, rounded as they are stored, and that no byte between them differs from
+    /// `before`.
     pub(crate) fn expect(&self, cpu: &CpuBackend, before: &[u8], wanted: &[f64], what: &str) {
         let given = self.values(cpu);
         assert_eq!(given.len(), wanted.len(), "{what}");

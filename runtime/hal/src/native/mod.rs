@@ -61,8 +61,8 @@ pub enum Out<'a> {
     Bool(&'a mut [bool]),
 }
 
-/// Declares a static [`Kernel`](crate::Kernel): its operands and a body compiled once for each instruction set, and once
-/// more over `f64`.
+/// Declares a static [`Kernel`](crate::Kernel): its operands and a body compiled once for each instruction set, and
+/// once more over `f64`.
 ///
 /// Inputs come first, outputs after the arrow (`@mut` marks an in-out operand), scalars after a semicolon. In the body
 /// every operand is a slice of that name (`Each` operands cut to the tile's length `n`), every scalar a
