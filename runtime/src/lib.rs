@@ -25,6 +25,7 @@ pub mod testing;
 pub use cotangent_hal::{DType, Error, Result};
 pub use cx::Cx;
 pub use device::Device;
+pub use half::{bf16, f16};
 pub use model::{Grads, Layer, Leaf, LeafMut, Model, ModelExt, Param, Path, State};
 pub use raise::{attempt, raise};
 pub use random::{Key, Rng};

@@ -138,7 +138,7 @@ pub trait Loss: Diff {
 impl Loss for Tensor {
     #[track_caller]
     fn seed(&self) -> Option<Tensor> {
-        Some(Tensor::ones(self.shape(), self.device()))
+        Some(self.ones_like())
     }
 }
 

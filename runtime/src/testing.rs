@@ -2,27 +2,45 @@
 
 use crate::random::Rng;
 use crate::tensor::{Kind, Tensor};
+use cotangent_hal::DType;
 
 /// How gradients are compared; see [`check_grad`].
 #[derive(Clone, Copy, Debug)]
 pub struct GradCheck {
     /// The step of the differences, times `max(1, |x|)` for an element `x`.
     pub step: f64,
-    /// Accepted error relative to the difference quotient.
-    pub rtol: f64,
-    /// Accepted error relative to the largest difference quotient of the input, or to 1 where that is smaller.
-    pub atol: f64,
+    /// Accepted error, relative to the difference quotient plus the largest one of the input (or 1, if that is larger).
+    /// `None` takes what suits the coarsest dtype of the inputs: see [`GradCheck::tolerance`].
+    pub tolerance: Option<f64>,
     /// At most so many elements of an input are tried, chosen at random.
     pub most: usize,
     /// Chooses the linear functional and the elements.
     pub seed: u64,
 }
 
-/// A step of 1/64, which balances the rounding of `f32` (about 1e-5) against the error of the fourth-order quotient;
-/// tolerances of 2e-3; 40 elements of each input.
+impl GradCheck {
+    /// The accepted error for cotangents that are computed in `dtype`: some roundings of it, and for `f64` what
+    /// the difference quotient leaves.
+    pub const fn tolerance(dtype: DType) -> f64 {
+        match dtype {
+            DType::F64 => 1e-7,
+            DType::F16 => 2e-3,
+            DType::BF16 => 1.5e-2,
+            DType::F32 | DType::I64 | DType::I32 | DType::U8 | DType::Bool => 1e-4,
+        }
+    }
+
+    fn accepted(&self, inputs: &[Tensor]) -> f64 {
+        let coarsest = inputs.iter().map(|x| GradCheck::tolerance(x.dtype())).fold(0.0, f64::max);
+        self.tolerance.unwrap_or(coarsest)
+    }
+}
+
+/// A step of 1/512, which balances the rounding of `f64` (about 1e-13) against the error of the fourth-order quotient
+/// (about 1e-11 times the fifth derivative); 40 elements of each input.
 impl Default for GradCheck {
     fn default() -> Self {
-        GradCheck { step: 1.0 / 64.0, rtol: 2e-3, atol: 2e-3, most: 40, seed: 0 }
+        GradCheck { step: 1.0 / 512.0, tolerance: None, most: 40, seed: 0 }
     }
 }
 
@@ -30,9 +48,11 @@ impl Default for GradCheck {
 ///
 /// The result is multiplied by random coefficients and added up, in `f64`. `vjp` gets the inputs and the coefficients
 /// as the result's cotangent, and returns a cotangent for each input, `None` for zero. Each tried element is compared
-/// with `(8 (L(x+h) - L(x-h)) - (L(x+2h) - L(x-2h))) / 12h`. Keep inputs away from kinks by twice the step.
+/// with `(8 (L(x+h) - L(x-h)) - (L(x+2h) - L(x-2h))) / 12h`, where `f` gets all inputs as `f64`. Keep inputs away from
+/// kinks by twice the step.
 ///
-/// Inputs may be views of any layout: the moved ones are contiguous, and `f` must give close results for both.
+/// Inputs may be of any float dtype, in which `vjp` gets them; the tolerance follows from it. They may be views of any
+/// layout: the moved ones are contiguous, and `f` must give close results for both.
 ///
 /// A model is checked by closures that put inputs into a clone of it; see also [`check_loss_grad`].
 ///
@@ -46,14 +66,16 @@ pub fn check_grad(
 ) {
     let mut rng = Rng::seed(options.seed);
     let y = f(inputs);
-    let coefficients: Vec<f32> = (0..y.numel()).map(|_| (rng.uniform() * 2.0 - 1.0) as f32).collect();
+    let coefficients: Vec<f64> = (0..y.numel()).map(|_| rng.uniform() * 2.0 - 1.0).collect();
     let packed: Vec<Tensor> = inputs.iter().map(|x| Tensor::from_raw(x.raw.clone().contiguous())).collect();
-    assert_close(&y, &f(&packed), 1e-4, 1e-5);
-    let ct = Tensor::from_slice(&coefficients, y.shape(), y.device());
+    let accepted = options.accepted(inputs);
+    assert_close(&y, &f(&packed), accepted, accepted);
+    let ct = Tensor::from_slice_of(&coefficients, y.shape(), y.device()).to(y.dtype());
+    let coefficients = ct.to_vec_of::<f64>();
     let cts = vjp(inputs, ct);
     let functional = |xs: &[Tensor]| {
-        let y = f(xs).to_vec();
-        y.iter().zip(&coefficients).map(|(&y, &c)| f64::from(y) * f64::from(c)).sum()
+        let y = f(xs).to_vec_of::<f64>();
+        y.iter().zip(&coefficients).map(|(y, c)| y * c).sum()
     };
     compare(&functional, &cts, inputs, &options, &mut rng);
 }
@@ -66,7 +88,7 @@ pub fn check_grad(
 #[track_caller]
 pub fn check_loss_grad(f: impl Fn(&[Tensor]) -> (Tensor, Vec<Option<Tensor>>), inputs: &[Tensor], options: GradCheck) {
     let cts = f(inputs).1;
-    let functional = |xs: &[Tensor]| f64::from(f(xs).0.item());
+    let functional = |xs: &[Tensor]| f(xs).0.item_of::<f64>();
     compare(&functional, &cts, inputs, &options, &mut Rng::seed(options.seed));
 }
 
@@ -79,21 +101,24 @@ fn compare(
     rng: &mut Rng,
 ) {
     assert_eq!(cts.len(), inputs.len(), "one cotangent for each input");
+    let tolerance = options.accepted(inputs);
+    let exact: Vec<Tensor> = inputs.iter().map(|x| x.clone().double()).collect();
     for (n, (x, ct)) in inputs.iter().zip(cts).enumerate() {
         let given = match ct {
             Some(ct) => {
                 assert_eq!(ct.shape(), x.shape(), "the cotangent of input {n} must have the input's shape");
-                ct.to_vec()
+                assert_eq!(ct.dtype(), x.dtype(), "the cotangent of input {n} must have the input's dtype");
+                ct.to_vec_of::<f64>()
             }
             None => vec![0.0; x.numel()],
         };
         let mut chosen = rng.permutation(x.numel());
         chosen.truncate(options.most);
-        let quotients: Vec<f64> = chosen.iter().map(|&i| quotient(functional, inputs, n, i, options.step)).collect();
+        let quotients: Vec<f64> = chosen.iter().map(|&i| quotient(functional, &exact, n, i, options.step)).collect();
         let largest = quotients.iter().fold(1.0, |m: f64, q| m.max(q.abs()));
         for (&i, &want) in chosen.iter().zip(&quotients) {
-            let got = f64::from(given[i]);
-            let accepted = options.atol * largest + options.rtol * want.abs();
+            let got = given[i];
+            let accepted = tolerance * (largest + want.abs());
             let fits = (got - want).abs() <= accepted;
             assert!(
                 fits,
@@ -105,19 +130,20 @@ fn compare(
     }
 }
 
-/// The derivative of `functional` by element `i` of input `n`, by a fourth-order central difference.
+/// The derivative of `functional` by element `i` of input `n`, all of `f64`, by a fourth-order central difference.
 fn quotient(functional: &dyn Fn(&[Tensor]) -> f64, inputs: &[Tensor], n: usize, i: usize, step: f64) -> f64 {
-    let values = inputs[n].to_vec();
-    let h = (step * f64::from(values[i].abs().max(1.0))) as f32;
-    let moved = |by: f32| {
+    let x = &inputs[n];
+    let values = x.to_vec_of::<f64>();
+    let h = step * values[i].abs().max(1.0);
+    let moved = |by: f64| {
         let mut values = values.clone();
         values[i] += by;
         let mut inputs = inputs.to_vec();
-        inputs[n] = Tensor::from_slice(&values, inputs[n].shape(), inputs[n].device());
+        inputs[n] = Tensor::from_slice_of(&values, x.shape(), x.device());
         functional(&inputs)
     };
     let (near, far) = (moved(h) - moved(-h), moved(2.0 * h) - moved(-2.0 * h));
-    (8.0 * near - far) / (12.0 * f64::from(h))
+    (8.0 * near - far) / (12.0 * h)
 }
 
 /// Panics unless `|a - b| <= atol + rtol |b|` for every element, naming the worst one. NaN equals NaN, and infinities
@@ -127,8 +153,7 @@ pub fn assert_close(a: &Tensor, b: &Tensor, rtol: f64, atol: f64) {
     assert_eq!(a.shape(), b.shape(), "the shapes differ");
     let mut worst: Option<(f64, usize, f64, f64)> = None;
     let mut count = 0;
-    for (i, (a, b)) in a.to_vec().into_iter().zip(b.to_vec()).enumerate() {
-        let (a, b) = (f64::from(a), f64::from(b));
+    for (i, (a, b)) in a.to_vec_of::<f64>().into_iter().zip(b.to_vec_of::<f64>()).enumerate() {
         if a == b || (a.is_nan() && b.is_nan()) {
             continue;
         }

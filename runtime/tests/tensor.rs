@@ -52,7 +52,10 @@ fn errors_say_what_was_given_and_expected() {
         "zeros: axis 1 of [2, -3] is -3, expected an extent of at least 0"
     );
     assert!(text(&|| Tensor::zeros([usize::MAX, 8], &device)).contains("more elements of `f32` than any memory holds"));
-    assert_eq!(text(&|| x.clone().to(DType::I64)), "to: dtype `i64` cannot be used here; accepted: `f32`");
+    assert_eq!(
+        text(&|| x.clone().to(DType::I64)),
+        "to: dtype `i64` cannot be used here; accepted: `f64`, `f32`, `f16`, `bf16`"
+    );
     assert_eq!(
         attempt(|| x.item()).unwrap_err().to_string(),
         "item: [2, 3] has 6 elements, but only a single one can be read as a number"

@@ -1,12 +1,14 @@
 //! The CPU backend: pooled memory, the driver that runs kernels tile by tile, and matrix products.
 //!
-//! Kernels see contiguous tiles; strides, broadcasting, aliasing and threads are this crate's. Results do not depend
+//! Kernels see contiguous tiles of the dtypes that they compute in; strides, broadcasting, aliasing, conversion between
+//! dtypes and threads are this crate's. Results do not depend
 //! on the number of threads. All of the workspace's unsafe code is here, in small modules that say why it is sound.
 //!
 //! **Invariant:** no argument of `launch` or `library` reaches unsafe code before its dtype, shape, bounds and overlap
 //! with the other arguments are verified.
 
 mod backend;
+mod convert;
 mod launch;
 mod map;
 mod matmul;

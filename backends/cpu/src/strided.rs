@@ -1,6 +1,8 @@
-//! Copies between strided layouts: gathers into scratch, scatters out of it, and whole tensors.
+//! Copies between strided layouts: gathers into scratch, scatters out of it, and whole tensors, with conversion where
+//! scratch has another dtype.
 #![allow(unsafe_code, reason = "walks raw memory")]
 
+use crate::convert;
 use cotangent_hal::DType;
 
 /// The most axes of a copy: a tensor's 8, and one more for the rows of a panel.
@@ -20,6 +22,69 @@ pub(crate) struct Side<'a> {
 /// An axis of a copy: extent, stride of the target, stride of the source.
 type Axis = (usize, isize, isize);
 
+/// Which way a [`transfer`] goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// From the tensor to scratch.
+    In,
+    /// From scratch to the tensor.
+    Out,
+}
+
+/// Copies between a tensor and scratch over `extents`, elements converted between the dtypes of both.
+///
+/// Scratch holds rows along the first axis, each contiguous in row-major order. Conversion runs over contiguous
+/// elements alone: where the tensor's rows are not, they go through `raw`, laid out as scratch but of the tensor's
+/// dtype.
+///
+/// # Safety
+/// As for [`copy`], and `raw` is as scratch, of as many elements of the tensor's dtype, where the dtypes differ.
+pub(crate) unsafe fn transfer(
+    way: Way,
+    extents: &[usize],
+    (stored, tensor): (DType, Side<'_>),
+    (computed, scratch): (DType, Side<'_>),
+    raw: *mut u8,
+) {
+    let (Some((&rows, inner)), Some((&pitch, _)), Some((&step, strides))) =
+        (extents.split_first(), scratch.strides.split_first(), tensor.strides.split_first())
+    else {
+        return;
+    };
+    let length: usize = inner.iter().product();
+    if stored == computed {
+        let (dst, src) = if way == Way::In { (scratch, tensor) } else { (tensor, scratch) };
+        // SAFETY: the caller's promise.
+        return unsafe { copy(stored, extents, dst, src) };
+    }
+    let dense = is_dense(inner, strides);
+    let buffer = Side { ptr: raw, strides: scratch.strides };
+    let (from, apart) = if dense { (tensor.ptr, step) } else { (raw, pitch) };
+    // SAFETY: the caller's promise: rows of scratch, and of the tensor where it is dense, else of `raw`.
+    unsafe {
+        if way == Way::In && !dense {
+            copy(stored, extents, buffer, tensor);
+        }
+        for row in 0..rows as isize {
+            let place = from.wrapping_offset(row * apart * stored.size() as isize);
+            let tile = scratch.ptr.wrapping_offset(row * pitch * computed.size() as isize);
+            match way {
+                Way::In => convert::elements(stored, computed, place, tile, length),
+                Way::Out => convert::elements(computed, stored, tile, place, length),
+            }
+        }
+        if way == Way::Out && !dense {
+            copy(stored, extents, tensor, buffer);
+        }
+    }
+}
+
+/// Whether elements lie one after another.
+fn is_dense(extents: &[usize], strides: &[isize]) -> bool {
+    let dense = row_major(extents);
+    extents.iter().zip(strides).zip(dense).all(|((&extent, &stride), dense)| extent <= 1 || stride == dense)
+}
+
 /// Copies the elements of `src` to those of `dst`, both over `extents` (at most [`AXES`]).
 ///
 /// Truth values become 0 or 1, whatever bytes they were.
@@ -31,8 +96,10 @@ pub(crate) unsafe fn copy(dtype: DType, extents: &[usize], dst: Side<'_>, src: S
     // SAFETY: the caller's promise.
     unsafe {
         match dtype {
-            DType::F32 => copy_as::<u32>(extents, dst, src, |v| v),
-            DType::I64 => copy_as::<u64>(extents, dst, src, |v| v),
+            DType::F64 | DType::I64 => copy_as::<u64>(extents, dst, src, |v| v),
+            DType::F32 | DType::I32 => copy_as::<u32>(extents, dst, src, |v| v),
+            DType::F16 | DType::BF16 => copy_as::<u16>(extents, dst, src, |v| v),
+            DType::U8 => copy_as::<u8>(extents, dst, src, |v| v),
             DType::Bool => copy_as::<u8>(extents, dst, src, |v| u8::from(v != 0)),
         }
     }

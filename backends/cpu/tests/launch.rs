@@ -3,12 +3,13 @@
 mod views;
 
 use cotangent_cpu::CpuBackend;
-use cotangent_hal::{Arg, Backend, DType, Error, Scalar, kernel};
+use cotangent_hal::native::{In, Native, Out, Tile};
+use cotangent_hal::{Access, Arg, Backend, DType, Domain, Error, Kernel, Operand, Role, Scalar, kernel};
 use views::{Random, Tensor, cases, size};
 
 kernel! {
     static AXPY = Pointwise "axpy" (x: Each F32, w: Each F32; a) -> (y: Each F32) |tile| {
-        let a = a.f32();
+        let a = Real::from(a);
         for i in 0..tile.1 {
             y[i] = a * x[i] + w[i];
         }
@@ -19,7 +20,7 @@ kernel! {
     static MIXED = Pointwise "mixed" (x: Each F32, q: Each Bool, k: Each I64)
         -> (y: Each F32, p: Each Bool, i: Each I64) |tile| {
         for j in 0..tile.1 {
-            y[j] = if q[j] { x[j] } else { k[j] as f32 };
+            y[j] = if q[j] { x[j] } else { k[j] as Real };
             p[j] = x[j] > 0.0;
             i[j] = (tile.0 + j) as i64;
         }
@@ -28,7 +29,7 @@ kernel! {
 
 kernel! {
     static UPDATE = Pointwise "update" (g: Each F32; rate) -> (@mut p: Each F32, @mut seen: Each Bool) |tile| {
-        let rate = rate.f32();
+        let rate = Real::from(rate);
         for i in 0..tile.1 {
             p[i] -= rate * g[i];
             seen[i] = seen[i] || g[i] > 0.0;
@@ -65,15 +66,27 @@ fn products(shape: &[usize]) -> (usize, usize) {
     (shape[..shape.len().saturating_sub(1)].iter().product(), n)
 }
 
+/// A tensor of any float dtype.
+fn floats(cpu: &CpuBackend, r: &mut Random, shape: &[usize], broadcast: bool) -> Tensor {
+    let dtype = r.float();
+    Tensor::strided(cpu, r, dtype, shape, broadcast)
+}
+
+/// A tensor of any integer dtype.
+fn ints(cpu: &CpuBackend, r: &mut Random, shape: &[usize], broadcast: bool) -> Tensor {
+    let dtype = r.int();
+    Tensor::strided(cpu, r, dtype, shape, broadcast)
+}
+
 #[test]
 fn pointwise() {
     let cpu = CpuBackend::new();
     for seed in cases(400) {
         let r = &mut Random(seed);
         let shape = r.shape(0, 8, size());
-        let x = Tensor::strided(&cpu, r, DType::F32, &shape, true);
-        let w = Tensor::strided(&cpu, r, DType::F32, &shape, true);
-        let y = Tensor::strided(&cpu, r, DType::F32, &shape, false);
+        let x = floats(&cpu, r, &shape, true);
+        let w = floats(&cpu, r, &shape, true);
+        let y = floats(&cpu, r, &shape, false);
         let before = y.bytes(&cpu);
         let wanted: Vec<f64> = x.values(&cpu).iter().zip(w.values(&cpu)).map(|(x, w)| 2.0 * x + w).collect();
         cpu.launch(&AXPY, &shape, &[x.input(), w.input(), y.output(), Arg::Scalar(Scalar::Float(2.0))]).unwrap();
@@ -87,8 +100,10 @@ fn mixed_dtypes_and_positions() {
     for seed in cases(300) {
         let r = &mut Random(seed + 1000);
         let shape = r.shape(0, 5, size());
-        let [x, q, k] = [DType::F32, DType::Bool, DType::I64].map(|d| Tensor::strided(&cpu, r, d, &shape, true));
-        let outs = [DType::F32, DType::Bool, DType::I64].map(|d| Tensor::strided(&cpu, r, d, &shape, false));
+        let kinds = [r.float(), DType::Bool, r.int()];
+        let [x, q, k] = kinds.map(|d| Tensor::strided(&cpu, r, d, &shape, true));
+        let kinds = [r.float(), DType::Bool, r.int()];
+        let outs = kinds.map(|d| Tensor::strided(&cpu, r, d, &shape, false));
         let before = outs.each_ref().map(|o| o.bytes(&cpu));
         let (xs, qs, ks) = (x.values(&cpu), q.values(&cpu), k.values(&cpu));
         let n = xs.len();
@@ -112,8 +127,8 @@ fn in_out_operands() {
     for seed in cases(200) {
         let r = &mut Random(seed + 2000);
         let shape = r.shape(0, 4, size());
-        let g = Tensor::strided(&cpu, r, DType::F32, &shape, true);
-        let p = Tensor::strided(&cpu, r, DType::F32, &shape, false);
+        let g = floats(&cpu, r, &shape, true);
+        let p = floats(&cpu, r, &shape, false);
         let seen = Tensor::strided(&cpu, r, DType::Bool, &shape, false);
         let (gs, ps, ss) = (g.values(&cpu), p.values(&cpu), seen.values(&cpu));
         let before = (p.bytes(&cpu), seen.bytes(&cpu));
@@ -139,16 +154,16 @@ fn rows_with_all_accesses() {
         let (rows, n) = products(&shape);
         let outer = &shape[..shape.len() - 1];
         let last = &shape[shape.len() - 1..];
-        let x = Tensor::strided(&cpu, r, DType::F32, &shape, true);
-        let s = Tensor::strided(&cpu, r, DType::F32, outer, true);
-        let w = Tensor::strided(&cpu, r, DType::F32, &[2, 3], true);
+        let x = floats(&cpu, r, &shape, true);
+        let s = floats(&cpu, r, outer, true);
+        let w = floats(&cpu, r, &[2, 3], true);
         let q = Tensor::strided(&cpu, r, DType::Bool, outer, true);
         let outs = [
-            Tensor::strided(&cpu, r, DType::F32, &shape, false),
-            Tensor::strided(&cpu, r, DType::F32, outer, false),
-            Tensor::strided(&cpu, r, DType::F32, last, false),
-            Tensor::strided(&cpu, r, DType::I64, last, false),
-            Tensor::strided(&cpu, r, DType::I64, outer, false),
+            floats(&cpu, r, &shape, false),
+            floats(&cpu, r, outer, false),
+            floats(&cpu, r, last, false),
+            ints(&cpu, r, last, false),
+            ints(&cpu, r, outer, false),
         ];
         let before = outs.each_ref().map(|o| o.bytes(&cpu));
         let (xs, ss, ws, qs) = (x.values(&cpu), s.values(&cpu), w.values(&cpu), q.values(&cpu));
@@ -189,8 +204,8 @@ fn whole_outputs_are_zeroed_and_filled_in_order() {
         let places = Tensor::contiguous(&cpu, r, DType::I64, &shape[..shape.len() - 1]);
         let ids: Vec<u8> = (0..rows).flat_map(|i| ((i * 7 % 5) as i64).to_ne_bytes()).collect();
         cpu.write(&places.buffer, &ids).unwrap();
-        let x = Tensor::strided(&cpu, r, DType::F32, &shape, true);
-        let table = Tensor::strided(&cpu, r, DType::F32, &[5, n], false);
+        let x = floats(&cpu, r, &shape, true);
+        let table = floats(&cpu, r, &[5, n], false);
         let before = table.bytes(&cpu);
         let xs = x.values(&cpu);
         let mut wanted = vec![0.0; 5 * n];
@@ -208,8 +223,8 @@ fn an_output_may_have_the_elements_of_an_input() {
     for seed in cases(200) {
         let r = &mut Random(seed + 5000);
         let shape = r.shape(0, 4, size());
-        let x = Tensor::strided(&cpu, r, DType::F32, &shape, false);
-        let w = Tensor::strided(&cpu, r, DType::F32, &shape, true);
+        let x = floats(&cpu, r, &shape, false);
+        let w = floats(&cpu, r, &shape, true);
         let wanted: Vec<f64> = x.values(&cpu).iter().zip(w.values(&cpu)).map(|(x, w)| 2.0 * x + w).collect();
         let before = x.bytes(&cpu);
         let two = Arg::Scalar(Scalar::Float(2.0));
@@ -256,8 +271,8 @@ fn arguments_are_verified() {
     fails(&[4, 3], &[x.input(), x.output(), y.output(), two], "`w` is an input");
     fails(&[4, 3], &[x.input(), x.input(), y.input(), two], "`y` is an output");
     fails(&[4, 3], &[x.input(), x.input(), y.output(), x.input()], "a tensor was given where a scalar is expected");
-    let error = fails(&[4, 3], &[x.input(), i.input(), y.output(), two], "dtype `i64`");
-    assert!(matches!(error, Error::Dtype { given: DType::I64, .. }));
+    let error = fails(&[4, 3], &[x.input(), i.input(), y.output(), two], "axpy (`w`): dtype `i64` cannot be used here");
+    assert!(matches!(error, Error::Dtype { given: DType::I64, accepted, .. } if accepted == DType::FLOATS));
     let error = fails(&[3, 4], &[x.input(), x.input(), y.output(), two], "`x` is [4, 3], expected [3, 4]");
     assert!(matches!(error, Error::Shape { .. }));
     let outside = [
@@ -332,4 +347,55 @@ fn any_number_of_threads_gives_the_same_bits() {
             assert!(run(threads) == one, "{threads} threads differ on {shape:?}");
         }
     }
+}
+
+fn negate(tile: &mut Tile<'_>) {
+    if let ([In::F32(x)], [Out::F32(y)]) = (tile.ins, &mut *tile.outs) {
+        y.iter_mut().zip(*x).for_each(|(y, x)| *y = -x);
+    }
+}
+
+/// A kernel that has no loops over `f64`.
+static SINGLE: Kernel = Kernel {
+    name: "single",
+    domain: Domain::Pointwise,
+    operands: &[
+        Operand { name: "x", role: Role::In, access: Access::Each, dtype: DType::F32 },
+        Operand { name: "y", role: Role::Out, access: Access::Each, dtype: DType::F32 },
+    ],
+    scalars: 0,
+    native: Native { fns: [negate, negate, negate] },
+    native64: None,
+};
+
+#[test]
+fn a_kernel_without_loops_over_f64_refuses_it() {
+    let cpu = CpuBackend::new();
+    let r = &mut Random(8);
+    for dtype in [DType::F32, DType::F16, DType::BF16] {
+        let (x, y) = (Tensor::contiguous(&cpu, r, dtype, &[9]), Tensor::contiguous(&cpu, r, DType::F32, &[9]));
+        let wanted: Vec<f64> = x.values(&cpu).iter().map(|x| -x).collect();
+        let before = y.bytes(&cpu);
+        cpu.launch(&SINGLE, &[9], &[x.input(), y.output()]).unwrap();
+        y.expect(&cpu, &before, &wanted, dtype.name());
+    }
+    let (x, y) = (Tensor::contiguous(&cpu, r, DType::F64, &[9]), Tensor::contiguous(&cpu, r, DType::F32, &[9]));
+    let error = cpu.launch(&SINGLE, &[9], &[x.input(), y.output()]).unwrap_err().to_string();
+    assert_eq!(error, "single (`x`): dtype `f64` cannot be used here; accepted: `f32`, `f16`, `bf16`");
+}
+
+/// One view of `f64` makes the launch one in `f64`; the others are converted, and rounded once on the way out.
+#[test]
+fn floats_beside_f64_are_computed_in_f64() {
+    let cpu = CpuBackend::new();
+    let r = &mut Random(9);
+    let [x, w, y] = [DType::F32, DType::F64, DType::F64].map(|d| Tensor::contiguous(&cpu, r, d, &[1]));
+    cpu.write(&x.buffer, &1f32.to_ne_bytes()).unwrap();
+    cpu.write(&w.buffer, &1e-12f64.to_ne_bytes()).unwrap();
+    let args = |out| [x.input(), w.input(), out, Arg::Scalar(Scalar::Float(0.1))];
+    cpu.launch(&AXPY, &[1], &args(y.output())).unwrap();
+    assert_eq!(y.values(&cpu), [0.1 + 1e-12]);
+    let single = Tensor::contiguous(&cpu, r, DType::F32, &[1]);
+    cpu.launch(&AXPY, &[1], &args(single.output())).unwrap();
+    assert_eq!(single.values(&cpu), [f64::from((0.1 + 1e-12) as f32)]);
 }

@@ -13,6 +13,11 @@ use crate::{DType, native::Native};
 /// [`Access::Each`] views have the domain's shape (broadcast axes with stride 0), [`Access::PerRow`] views the
 /// domain's shape without its last axis, [`Access::PerColumn`] outputs the last axis alone, [`Access::Whole`] views
 /// any shape.
+///
+/// An operand's dtype is the one that the body computes in. The view of a launch may store another dtype of the same
+/// kind ([`Operand::accepts`]): the driver converts on the way into a tile, and rounds once (to nearest, ties to even;
+/// integers wrap) on the way out. A float view of `F64` makes the launch one of [`Kernel::native64`], where all floats
+/// are seen as `f64`.
 pub struct Kernel {
     /// The name in errors and reports: that of the operation.
     pub name: &'static str,
@@ -24,6 +29,9 @@ pub struct Kernel {
     pub scalars: usize,
     /// The compiled loops, one variant an instruction set.
     pub native: Native,
+    /// The loops over `f64` where `native` has `f32`, for launches with a view of `F64`; without them no float operand
+    /// accepts one.
+    pub native64: Option<Native>,
 }
 
 /// How an index space is cut into tiles.
@@ -44,8 +52,20 @@ pub struct Operand {
     pub role: Role,
     /// The part of it that a tile sees.
     pub access: Access,
-    /// The dtype that it must have.
+    /// The dtype that a tile sees it in: `F32`, `I64` or `Bool`.
     pub dtype: DType,
+}
+
+impl Operand {
+    /// The dtypes that a view of this operand of `kernel` may store.
+    pub fn accepts(&self, kernel: &Kernel) -> &'static [DType] {
+        match (self.dtype, &kernel.native64) {
+            (DType::F64 | DType::F32 | DType::F16 | DType::BF16, Some(_)) => &DType::FLOATS,
+            (DType::F64 | DType::F32 | DType::F16 | DType::BF16, None) => &[DType::F32, DType::F16, DType::BF16],
+            (DType::I64 | DType::I32 | DType::U8, _) => &DType::INTS,
+            (DType::Bool, _) => &[DType::Bool],
+        }
+    }
 }
 
 /// Whether an operand is read or written.
@@ -92,6 +112,14 @@ impl Scalar {
         }
     }
 
+    /// The number as `f64`.
+    pub fn f64(self) -> f64 {
+        match self {
+            Scalar::Float(v) => v,
+            Scalar::Int(v) => v as f64,
+        }
+    }
+
     /// The number as `i64`, a float truncated towards 0.
     pub fn i64(self) -> i64 {
         match self {
@@ -101,8 +129,16 @@ impl Scalar {
     }
 }
 
+/// As [`Scalar::f32`]; a kernel's body writes `Real::from(n)`.
 impl From<Scalar> for f32 {
-    fn from(scalar: Scalar) -> f32 {
-        scalar.f32()
+    fn from(n: Scalar) -> f32 {
+        n.f32()
+    }
+}
+
+/// As [`Scalar::f64`]; a kernel's body writes `Real::from(n)`.
+impl From<Scalar> for f64 {
+    fn from(n: Scalar) -> f64 {
+        n.f64()
     }
 }

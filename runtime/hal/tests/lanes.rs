@@ -23,16 +23,16 @@ fn sums() {
         close(lanes::sum1(&x, |x| x * x), exact(&|x, _, _| x * x));
         close(lanes::sum2(&x, &y, |x, y| x - y), exact(&|x, y, _| x - y));
         close(lanes::sum3(&x, &y, &z, |x, y, z| x * y * z), exact(&|x, y, z| x * y * z));
-        close(lanes::dot::<false>(&x, &y), exact(&|x, y, _| x * y));
-        close(lanes::dot::<true>(&x, &y), exact(&|x, y, _| x * y));
+        close(lanes::dot::<false, _>(&x, &y), exact(&|x, y, _| x * y));
+        close(lanes::dot::<true, _>(&x, &y), exact(&|x, y, _| x * y));
     }
 }
 
 #[test]
 fn an_empty_sum_is_zero_and_an_empty_maximum_is_minus_infinity() {
-    assert_eq!(lanes::sum(&[]), 0.0);
-    assert_eq!(lanes::max(&[]), f32::NEG_INFINITY);
-    assert_eq!(lanes::max_or_nan(&[]), f32::NEG_INFINITY);
+    assert_eq!(lanes::sum::<f32>(&[]), 0.0);
+    assert_eq!(lanes::max::<f32>(&[]), f32::NEG_INFINITY);
+    assert_eq!(lanes::max_or_nan::<f32>(&[]), f32::NEG_INFINITY);
 }
 
 #[test]

@@ -79,6 +79,11 @@ table! {
     method map(Value) -> Active, "same";
     method zip_map(Operand, Value) -> Active, "broadcast";
     method contiguous() -> Active, "same";
+    method to(Value) -> Active, "same";
+    method float() -> Active, "same";
+    method double() -> Active, "same";
+    method half() -> Active, "same";
+    method bfloat16() -> Active, "same";
     method dropout(Value, Context) -> Active, "same";
     method masked_fill(Value, Value) -> Active, "broadcast_first";
     method add(Operand) -> Active, "broadcast";
@@ -121,7 +126,6 @@ table! {
     method gt(Value) -> Tensor, "broadcast";
     method ge(Value) -> Tensor, "broadcast";
     method argmax(Value) -> Tensor, "reduce";
-    method float() -> Tensor, "same";
     method int() -> Tensor, "same";
     method size(Value) -> Value, "";
     method shape() -> Value, "";

@@ -4,7 +4,7 @@ use super::call::{Cotangents, Source};
 use super::run::Given;
 use super::typed::{IntoGiven, Outs};
 use crate::diff::{Pullback, Want};
-use crate::ops::{Operand, Slot, Value, broadcast_run, fold};
+use crate::ops::{Operand, Slot, Value, broadcast_run, float_of, fold};
 use crate::raise::raise;
 use crate::tensor::{Dims, Raw, Tensor, broadcast};
 use cotangent_hal::{Error, Kernel};
@@ -74,7 +74,10 @@ impl Tensor {
     /// `f(x, y)` for each pair of elements, with broadcasting. `y` may be a number.
     #[track_caller]
     pub fn zip_map<R: Operand, F: ZipMap>(self, other: R, _: F) -> Tensor {
-        apply(F::KERNEL, vec![self.given(), value(other.operand())]).next()
+        {
+            let other = value(other.operand(self.dtype()));
+            apply(F::KERNEL, vec![self.given(), other]).next()
+        }
     }
 
     #[doc(hidden)]
@@ -87,7 +90,8 @@ impl Tensor {
         want: Want,
     ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, R::Ct, ())> + use<R, F>) {
         let want = Want::of(&[false, want.has(0), want.has(1)]);
-        let (mut outs, saved) = apply_vjp(F::KERNEL, vec![self.given(), value(other.operand())], want);
+        let other = value(other.operand(self.dtype()));
+        let (mut outs, saved) = apply_vjp(F::KERNEL, vec![self.given(), other], want);
         let pull = crate::diff::pull(move |ct: Option<Tensor>, (): &mut ()| {
             let mut cts: Cotangents = saved.pull([ct]);
             (cts.next(), <R::Ct as Slot>::slot(cts.next()), ())
@@ -119,7 +123,11 @@ fn tensors(def: &Elementwise, args: Vec<Given>) -> Vec<Raw> {
         let message = "no argument is a tensor, so that its device is not known".into();
         raise(Error::Argument { op: name.into(), message })
     };
-    let tensor = |(arg, operand): (Given, &cotangent_hal::Operand)| arg.into_tensor(&device, operand.dtype);
+    // A number takes part in the precision that the tensors have.
+    let float = float_of(args.iter().filter_map(Given::tensor));
+    let tensor = |(arg, operand): (Given, &cotangent_hal::Operand)| {
+        arg.into_tensor(&device, if operand.dtype.is_float() { float } else { operand.dtype })
+    };
     args.into_iter().zip(def.forward.operands).map(tensor).collect()
 }
 

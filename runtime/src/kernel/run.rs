@@ -3,7 +3,7 @@
 use super::bind::{Bound, Sizes};
 use super::{Launch, Operand, Program, Slot, Value};
 use crate::device::Device;
-use crate::ops::indices;
+use crate::ops::{float_of, indices};
 use crate::raise::raise;
 use crate::tensor::{Dims, Raw, Strides, launch};
 use cotangent_hal::{Access, Arg, DType, Error, Scalar, View};
@@ -69,12 +69,12 @@ pub(super) fn run(program: &'static Program, args: &[Given], known: &Sizes) -> (
             indices::check(&ir.name, ids, bound.extent(positions.extent), what, positions.of);
         }
     }
-    let float = args.iter().filter_map(Given::tensor).map(|t| t.dtype).find(|d| *d != DType::I64 && *d != DType::Bool);
+    let float = float_of(args.iter().filter_map(Given::tensor));
     let mut taken = vec![false; args.len()];
     let mut outs: Vec<Raw> = Vec::with_capacity(ir.outs.len());
     for (at, out) in ir.outs.iter().enumerate() {
         let dtype = match out.kind {
-            Kind::Float => float.unwrap_or(DType::F32),
+            Kind::Float => float,
             Kind::Int => DType::I64,
             Kind::Bool => DType::Bool,
         };

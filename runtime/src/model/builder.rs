@@ -8,7 +8,7 @@ use crate::raise::{attempt, raise};
 use crate::random::Rng;
 use crate::record::{Record, placeholder};
 use crate::tensor::Tensor;
-use cotangent_hal::{Error, Result};
+use cotangent_hal::{DType, Error, Result};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -145,15 +145,17 @@ pub(crate) struct Loaded<M> {
 }
 
 /// Builds a model out of the tensors of `record` whose names begin with `prefix`. With `fill`, a key of random numbers,
-/// missing tensors are initialised and unread ones listed; without, both are misfits.
+/// missing tensors are initialised and unread ones listed; without, both are misfits. Tensors become `dtype`; without
+/// one they stay as the record has them.
 pub(crate) fn load_from<M: Model>(
     record: &Arc<Record>,
     prefix: &str,
     config: &M::Config,
     device: &Device,
     fill: Option<u64>,
+    dtype: Option<DType>,
 ) -> Result<Loaded<M>> {
-    let reading = Reading::new(record.clone(), prefix, fill.is_some());
+    let reading = Reading::new(record.clone(), prefix, fill.is_some(), dtype);
     let mut job = Job::new(device, fill.unwrap_or(0), Some(reading));
     let model = attempt(|| M::build(config, &mut job.root()))?;
     let (missing, unread) = job.finish()?;

@@ -65,7 +65,7 @@ pub trait ModelExt: Model {
     fn load(path: impl AsRef<FilePath>, device: &Device) -> Result<Self> {
         let record = Record::open(path)?;
         let config = own_config::<Self>(&record)?;
-        Ok(load_from(&Arc::new(record), "", &config, device, None)?.model)
+        Ok(load_from(&Arc::new(record), "", &config, device, None, Some(DType::F32))?.model)
     }
 
     /// Reads a file of any origin, such as a state dictionary of PyTorch, with this config; strict as
@@ -74,7 +74,7 @@ pub trait ModelExt: Model {
     /// # Errors
     /// `Error::Io`; `Error::Record` with all misfits at once.
     fn load_with(config: &Self::Config, path: impl AsRef<FilePath>, device: &Device) -> Result<Self> {
-        Ok(load_from(&Arc::new(Record::open(path)?), "", config, device, None)?.model)
+        Ok(load_from(&Arc::new(Record::open(path)?), "", config, device, None, Some(DType::F32))?.model)
     }
 
     /// As [`load_with`](ModelExt::load_with), but what is missing is initialised from `rng`, and what is left over is
@@ -88,7 +88,7 @@ pub trait ModelExt: Model {
         rng: &mut Rng,
         device: &Device,
     ) -> Result<(Self, Partial)> {
-        let loaded = load_from(&Arc::new(Record::open(path)?), "", config, device, Some(rng.bits()))?;
+        let loaded = load_from(&Arc::new(Record::open(path)?), "", config, device, Some(rng.bits()), Some(DType::F32))?;
         Ok((loaded.model, Partial { missing: loaded.missing, unread: loaded.unread }))
     }
 
@@ -98,8 +98,13 @@ pub trait ModelExt: Model {
         self
     }
 
-    /// The same model in another precision; raises where floats have no such precision.
-    fn to_dtype(mut self, dtype: DType) -> Self {
+    /// The same model in another float dtype, as for [`Tensor::to`]. `model.to(DType::BF16)` trains in mixed precision:
+    /// an optimiser keeps its state and a copy of such parameters in `f32`.
+    ///
+    /// # Panics
+    /// Raises `Error::Dtype` where `dtype` is no float.
+    #[track_caller]
+    fn to(mut self, dtype: DType) -> Self {
         change(&mut self, &|tensor| tensor.to(dtype));
         self
     }
@@ -209,7 +214,7 @@ mod tests {
         assert!(shared(&model.first, &model.second) && !shared(&model.first, &model.alone));
         change(&mut model, &|tensor| Tensor::<Float>::from_raw(tensor.raw.copy()) * 2.0);
         assert!(shared(&model.first, &model.second) && !shared(&model.first, &model.alone));
-        let copy = model.clone().to_device(&Device::cpu()).to_dtype(cotangent_hal::DType::F32);
+        let copy = model.clone().to_device(&Device::cpu()).to(cotangent_hal::DType::F32);
         assert!(shared(&copy.first, &copy.second));
         // A value set under one name alone: the target's counts.
         model.first.set(Tensor::zeros([2, 3], &Device::cpu()));

@@ -1,10 +1,10 @@
 //! A record while a model is built of it: what was read, and what does not fit.
 
 use crate::device::Device;
-use crate::raise::raise;
+use crate::raise::{attempt, raise};
 use crate::record::{FLOATS, Record};
 use crate::tensor::Tensor;
-use cotangent_hal::{Error, Result};
+use cotangent_hal::{DType, Error, Result};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -16,6 +16,8 @@ pub(super) struct Reading {
     record: Arc<Record>,
     prefix: String,
     partial: bool,
+    /// What its tensors become; as they are stored where nothing is said.
+    dtype: Option<DType>,
     /// Names in the record that have a place in the model.
     read: BTreeSet<String>,
     missing: Vec<String>,
@@ -34,9 +36,9 @@ pub(super) enum Take {
 
 impl Reading {
     /// A record whose tensors' names begin with `prefix`. Where `partial`, it need not have all of the model's tensors.
-    pub(super) fn new(record: Arc<Record>, prefix: &str, partial: bool) -> Reading {
+    pub(super) fn new(record: Arc<Record>, prefix: &str, partial: bool, dtype: Option<DType>) -> Reading {
         let (read, prefix) = (BTreeSet::new(), prefix.to_owned());
-        Reading { record, prefix, partial, read, missing: Vec::new(), misfits: Vec::new(), failed: None }
+        Reading { record, prefix, partial, dtype, read, missing: Vec::new(), misfits: Vec::new(), failed: None }
     }
 
     /// Notes that the record may hold a tensor at `path`.
@@ -97,7 +99,8 @@ impl Reading {
         if self.misfits.len() > before {
             return Take::Misfit;
         }
-        match record.read_f32(name, device) {
+        let tensor = record.read(name, device);
+        match tensor.and_then(|tensor| attempt(|| self.dtype.into_iter().fold(tensor, Tensor::to))) {
             Ok(tensor) => Take::Read(tensor),
             Err(error) => {
                 self.failed = self.failed.take().or(Some(error));

@@ -148,11 +148,13 @@ macro_rules! methods {
             $(
                 $(#[$doc])*
                 ///
-                /// Shapes broadcast: axes are aligned at the end, and an extent of 1 is repeated. Raises `Error::Shape`
-                /// where two extents differ.
+                /// Dtypes are promoted, except that a number, and a tensor without axes beside one with axes, takes the
+                /// other's. Shapes broadcast: axes are aligned at the end, and an extent of 1 is repeated. Raises
+                /// `Error::Shape` where two extents differ.
                 #[track_caller]
                 pub fn $name<R: Operand>(self, other: R) -> Tensor {
-                    apply(Op::$op, self, other.operand())
+                    let other = other.operand(self.dtype());
+                    apply(Op::$op, self, other)
                 }
                 #[doc(hidden)]
                 #[track_caller]
@@ -161,7 +163,8 @@ macro_rules! methods {
                     other: R,
                     want: Want,
                 ) -> (Tensor, BinaryPullback<Option<Tensor>, R::Ct>) {
-                    apply_vjp(Op::$op, self, other.operand(), (want.has(0), want.has(1)))
+                    let other = other.operand(self.dtype());
+                    apply_vjp(Op::$op, self, other, (want.has(0), want.has(1)))
                 }
             )*
         }

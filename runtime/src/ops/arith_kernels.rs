@@ -1,5 +1,7 @@
 //! The kernels of binary operations, their derivatives, and negation.
 
+use cotangent_hal::native::Float;
+
 /// Declares kernels of two tensors and of a tensor with a number, one module each.
 macro_rules! kernels {
     ($($name:ident = $text:literal $dtype:ident |$a:ident, $b:ident| $f:expr; |$x:ident, $n:ident| $g:expr;)*) => { $(
@@ -14,7 +16,7 @@ macro_rules! kernels {
             }
             cotangent_hal::kernel! {
                 pub(crate) static NUMBER = Pointwise $text ($x: Each $dtype; $n) -> (out: Each $dtype) |tile| {
-                    let $n = super::of::$dtype($n);
+                    let $n = kernels!(@number $dtype $n);
                     for i in 0..tile.1 {
                         let $x = $x[i];
                         out[i] = $g;
@@ -23,6 +25,8 @@ macro_rules! kernels {
             }
         }
     )* };
+    (@number F32 $n:ident) => { Real::from($n) };
+    (@number I64 $n:ident) => { $n.i64() };
 }
 
 kernels! {
@@ -37,23 +41,9 @@ kernels! {
     mul_int = "mul" I64 |a, b| a.wrapping_mul(b); |x, n| x.wrapping_mul(n);
 }
 
-mod of {
-    #![allow(non_snake_case, reason = "named as the dtypes of kernel declarations")]
-    use cotangent_hal::Scalar;
-
-    #[inline(always)]
-    pub(super) fn F32(n: Scalar) -> f32 {
-        n.f32()
-    }
-    #[inline(always)]
-    pub(super) fn I64(n: Scalar) -> i64 {
-        n.i64()
-    }
-}
-
 cotangent_hal::kernel! {
     pub(crate) static DIVIDE_NUMBER = Pointwise "div" (x: Each F32; n) -> (y: Each F32) |tile| {
-        let n = n.f32();
+        let n = Real::from(n);
         for i in 0..tile.1 {
             y[i] = n / x[i];
         }
@@ -62,7 +52,7 @@ cotangent_hal::kernel! {
 
 cotangent_hal::kernel! {
     pub(crate) static DIVIDE_NUMBER_BACKWARD = Pointwise "div" (ct: Each F32, x: Each F32; n) -> (dx: Each F32) |tile| {
-        let n = n.f32();
+        let n = Real::from(n);
         for i in 0..tile.1 {
             dx[i] = -ct[i] * ((n / x[i]) / x[i]);
         }
@@ -95,7 +85,7 @@ cotangent_hal::kernel! {
 
 cotangent_hal::kernel! {
     pub(crate) static MAX_NUMBER_BACKWARD = Pointwise "maximum" (ct: Each F32, x: Each F32; n) -> (dx: Each F32) |tile| {
-        let n = n.f32();
+        let n = Real::from(n);
         for i in 0..tile.1 {
             dx[i] = share(ct[i], x[i] < n, x[i] == n);
         }
@@ -104,7 +94,7 @@ cotangent_hal::kernel! {
 
 cotangent_hal::kernel! {
     pub(crate) static MIN_NUMBER_BACKWARD = Pointwise "minimum" (ct: Each F32, x: Each F32; n) -> (dx: Each F32) |tile| {
-        let n = n.f32();
+        let n = Real::from(n);
         for i in 0..tile.1 {
             dx[i] = share(ct[i], x[i] > n, x[i] == n);
         }
@@ -114,11 +104,11 @@ cotangent_hal::kernel! {
 /// The cotangent of an operand of a maximum or minimum: nothing where it lost, half on a tie, all otherwise (also
 /// where a NaN takes part).
 #[inline(always)]
-fn share(ct: f32, lost: bool, tie: bool) -> f32 {
+fn share<T: Float>(ct: T, lost: bool, tie: bool) -> T {
     if lost {
-        0.0
+        T::ZERO
     } else if tie {
-        0.5 * ct
+        T::of(0.5) * ct
     } else {
         ct
     }

@@ -5,7 +5,7 @@ use super::arith_kernels::{
     DIVIDE_NUMBER_BACKWARD, DIVISOR_BACKWARD, MAX_BACKWARD, MAX_NUMBER_BACKWARD, MIN_BACKWARD, MIN_NUMBER_BACKWARD,
     NEG, div, mul,
 };
-use super::elementwise::{Chain, binary, broadcasting, unary};
+use super::elementwise::{Chain, binary, broadcasting, result_dtype, unary};
 use super::fold::sum_to;
 use super::operand::{Slot, Value};
 use crate::diff::Pullback;
@@ -18,12 +18,30 @@ use std::marker::PhantomData;
 enum Saved {
     /// Nothing is wanted.
     Nothing,
-    /// Two tensors: their shapes, which cotangents are wanted, and the operands that those need.
-    Tensors { op: Op, shapes: (Dims, Dims), want: (bool, bool), a: Option<Raw>, b: Option<Raw> },
+    /// Two tensors: what their cotangents are like, which are wanted, and the operands that those need.
+    Tensors { op: Op, like: (Like, Like), want: (bool, bool), a: Option<Raw>, b: Option<Raw> },
     /// A tensor on the left of a number.
     Left(Chain),
     /// A tensor on the right of a number.
     Right(Chain),
+}
+
+/// The shape and dtype of an operand, and so of its cotangent.
+#[derive(Clone, Copy)]
+struct Like {
+    shape: Dims,
+    dtype: DType,
+}
+
+impl Like {
+    fn of(x: &Raw) -> Like {
+        Like { shape: x.shape, dtype: x.dtype }
+    }
+
+    /// A cotangent of the result, summed to the operand's shape and rounded to its dtype.
+    fn sum(&self, ct: Raw) -> Raw {
+        sum_to(ct, &self.shape).cast(self.dtype)
+    }
 }
 
 /// The pullback of a binary operation whose operands have cotangents `L` and `R`.
@@ -78,7 +96,7 @@ fn vjp(op: Op, a: Tensor, b: Value<Float>, want: (bool, bool)) -> (Tensor, Saved
             };
             Saved::Tensors {
                 op,
-                shapes: (a.raw.shape, b.raw.shape),
+                like: (Like::of(&a.raw), Like::of(&b.raw)),
                 want,
                 a: keep_a.then(|| a.raw.clone()),
                 b: keep_b.then(|| b.raw.clone()),
@@ -122,7 +140,7 @@ fn pull_saved(saved: Saved, ct: Raw) -> (Option<Raw>, Option<Raw>) {
         Saved::Nothing => (None, None),
         Saved::Left(chain) => (Some(chain.apply(ct)), None),
         Saved::Right(chain) => (None, Some(chain.apply(ct))),
-        Saved::Tensors { op, shapes, want, a, b } => {
+        Saved::Tensors { op, like, want, a, b } => {
             let left = |ct: Raw| match op {
                 Op::Add | Op::Sub => ct,
                 Op::Mul => with(&mul::TENSORS, ct, &b),
@@ -140,11 +158,11 @@ fn pull_saved(saved: Saved, ct: Raw) -> (Option<Raw>, Option<Raw>) {
             };
             match want {
                 (true, true) => {
-                    let first = sum_to(left(ct.clone()), &shapes.0);
-                    (Some(first), Some(sum_to(right(ct), &shapes.1)))
+                    let first = like.0.sum(left(ct.clone()));
+                    (Some(first), Some(like.1.sum(right(ct))))
                 }
-                (true, false) => (Some(sum_to(left(ct), &shapes.0)), None),
-                (false, true) => (None, Some(sum_to(right(ct), &shapes.1))),
+                (true, false) => (Some(like.0.sum(left(ct))), None),
+                (false, true) => (None, Some(like.1.sum(right(ct)))),
                 (false, false) => (None, None),
             }
         }
@@ -162,7 +180,7 @@ fn with(kernel: &'static Kernel, ct: Raw, v: &Option<Raw>) -> Raw {
 /// `kernel(ct, v, w)` with the values that `vjp` saved.
 fn with_both(kernel: &'static Kernel, ct: &Raw, v: &Option<Raw>, w: &Option<Raw>) -> Raw {
     match (v, w) {
-        (Some(v), Some(w)) => broadcasting(kernel, &[ct, v, w], DType::F32, &[]),
+        (Some(v), Some(w)) => broadcasting(kernel, &[ct, v, w], result_dtype(v, w), &[]),
         _ => ct.clone(),
     }
 }

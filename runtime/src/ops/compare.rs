@@ -3,7 +3,7 @@
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
 #![allow(clippy::type_complexity, reason = "the type of a companion names all of its cotangents")]
 
-use super::elementwise::{binary, broadcasting, run, unary, unary_to};
+use super::elementwise::{binary, broadcasting, result_dtype, run, unary, unary_to};
 use super::fold::sum_to;
 use super::operand::{IntOperand, Number, Operand, Slot, Value};
 use crate::diff::{Pullback, Want, pull};
@@ -24,7 +24,7 @@ macro_rules! comparisons {
             }
             cotangent_hal::kernel! {
                 pub(super) static FLOAT = Pointwise $text (a: Each F32; n) -> (y: Each Bool) |tile| {
-                    let n = n.f32();
+                    let n = Real::from(n);
                     for i in 0..tile.1 {
                         y[i] = a[i] $op n;
                     }
@@ -53,7 +53,7 @@ macro_rules! comparisons {
                 /// `other` is a tensor, whose shape broadcasts, or a number. A comparison with NaN is false, `ne` true.
                 #[track_caller]
                 pub fn $name<R: Operand>(self, other: R) -> Tensor<Bool> {
-                    match other.operand() {
+                    match other.operand(self.dtype()) {
                         Value::Tensor(other) => compare(&$name::FLOATS, &self.raw, &other.raw),
                         Value::Number(n) => compare_number(&$name::FLOAT, &self.raw, n),
                     }
@@ -180,7 +180,7 @@ cotangent_hal::kernel! {
 
 cotangent_hal::kernel! {
     static MASKED_FILL = Pointwise "masked_fill" (x: Each F32, m: Each Bool; value) -> (y: Each F32) |tile| {
-        let value = value.f32();
+        let value = Real::from(value);
         for i in 0..tile.1 {
             y[i] = if m[i] { value } else { x[i] };
         }
@@ -199,7 +199,8 @@ cotangent_hal::kernel! {
 /// go to the side that was chosen alone, so that a NaN on the other side does no harm.
 #[track_caller]
 pub fn select<A: Operand, B: Operand>(c: Tensor<Bool>, a: A, b: B) -> Tensor {
-    choose(&c.raw, a.operand(), b.operand())
+    let (a, b) = sides(a, b);
+    choose(&c.raw, a, b)
 }
 
 /// The companion of the function [`select`].
@@ -217,7 +218,8 @@ impl select {
         b: B,
         want: Want,
     ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = ((), A::Ct, B::Ct)> + use<A, B>) {
-        let (y, saved) = select_vjp(c, a.operand(), b.operand(), want);
+        let (a, b) = sides(a, b);
+        let (y, saved) = select_vjp(c, a, b, want);
         let pullback = move |ct, (): &mut ()| {
             let (a, b) = saved.pull(ct);
             ((), A::Ct::slot(a), B::Ct::slot(b))
@@ -226,26 +228,35 @@ impl select {
     }
 }
 
-#[track_caller]
-fn choose(c: &Raw, a: Value<Float>, b: Value<Float>) -> Tensor {
-    let side = |v: Value<Float>| match v {
-        Value::Tensor(x) => x.raw,
-        Value::Number(n) => Raw::full(&c.device, DType::F32, &[], n),
-    };
-    Tensor::from_raw(broadcasting(&SELECT, &[c, &side(a), &side(b)], DType::F32, &[]))
+/// Both sides; integers become floats of the other side's dtype.
+fn sides<A: Operand, B: Operand>(a: A, b: B) -> (Value<Float>, Value<Float>) {
+    let dtype = a.float_dtype().or(b.float_dtype()).unwrap_or(DType::F32);
+    (a.operand(dtype), b.operand(dtype))
 }
 
-/// What a selection keeps: the condition, and the shapes of the sides that want a cotangent.
+#[track_caller]
+fn choose(c: &Raw, a: Value<Float>, b: Value<Float>) -> Tensor {
+    let number = |dtype, n| Raw::full(&c.device, dtype, &[], n);
+    let (a, b) = match (a, b) {
+        (Value::Tensor(a), Value::Tensor(b)) => (a.raw, b.raw),
+        (Value::Tensor(a), Value::Number(n)) => (a.raw.clone(), number(a.dtype(), n)),
+        (Value::Number(n), Value::Tensor(b)) => (number(b.dtype(), n), b.raw),
+        (Value::Number(m), Value::Number(n)) => (number(DType::F32, m), number(DType::F32, n)),
+    };
+    Tensor::from_raw(broadcasting(&SELECT, &[c, &a, &b], result_dtype(&a, &b), &[]))
+}
+
+/// What a selection keeps: the condition, and the shapes and dtypes of the sides that want a cotangent.
 struct Choice {
     c: Option<Raw>,
-    a: Option<Dims>,
-    b: Option<Dims>,
+    a: Option<(Dims, DType)>,
+    b: Option<(Dims, DType)>,
 }
 
 #[track_caller]
 fn select_vjp(c: Tensor<Bool>, a: Value<Float>, b: Value<Float>, want: Want) -> (Tensor, Choice) {
     let shape = |v: &Value<Float>, bit: usize| match v {
-        Value::Tensor(x) if want.has(bit) => Some(x.raw.shape),
+        Value::Tensor(x) if want.has(bit) => Some((x.raw.shape, x.raw.dtype)),
         Value::Tensor(_) | Value::Number(_) => None,
     };
     let (sa, sb) = (shape(&a, 2), shape(&b, 3));
@@ -257,8 +268,10 @@ fn select_vjp(c: Tensor<Bool>, a: Value<Float>, b: Value<Float>, want: Want) -> 
 impl Choice {
     fn pull(self, ct: Option<Tensor>) -> (Option<Tensor>, Option<Tensor>) {
         let (Some(ct), Some(c)) = (ct, self.c) else { return (None, None) };
-        let part = |kernel, shape: Option<Dims>| {
-            shape.map(|shape| Tensor::from_raw(sum_to(masked(kernel, ct.raw.clone(), &c, Scalar::Float(0.0)), &shape)))
+        let part = |kernel, like: Option<(Dims, DType)>| {
+            let (shape, dtype) = like?;
+            let ct = masked(kernel, ct.raw.clone(), &c, Scalar::Float(0.0));
+            Some(Tensor::from_raw(sum_to(ct, &shape).cast(dtype)))
         };
         (part(&KEEP, self.a), part(&MASKED_FILL, self.b))
     }

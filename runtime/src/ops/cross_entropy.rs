@@ -7,7 +7,7 @@ use crate::diff::{Pullback, Want};
 use crate::raise::raise;
 use crate::tensor::{Int, Raw, Tensor, launch};
 use cotangent_hal::native::lanes;
-use cotangent_hal::{Arg, DType, Error, Scalar};
+use cotangent_hal::{Arg, Error, Scalar};
 
 /// The target of rows that do not count: PyTorch's `ignore_index`.
 const IGNORED: i64 = -100;
@@ -25,7 +25,7 @@ cotangent_hal::kernel! {
     /// `dx = k ct (exp(x - lse) - 1 at the target)`, 0 in ignored rows.
     static BACKWARD = Rows "cross_entropy" (x: Each F32, t: PerRow I64, lse: PerRow F32, ct: PerRow F32; k)
      -> (dx: Each F32) |tile| {
-        let (lse, k) = (lse[0], k.f32() * ct[0]);
+        let (lse, k) = (lse[0], Real::from(k) * ct[0]);
         if t[0] == IGNORED {
             dx.fill(0.0);
         } else {
@@ -74,13 +74,14 @@ fn cross_entropy(x: Tensor, targets: Tensor<Int>, want: Want) -> (Tensor, Classe
     let of = "the number of classes C";
     let count = indices::count_but("cross_entropy", &targets.raw, classes, IGNORED, "target", of);
     let (device, x, t) = (&x.raw.device, &x.raw, &targets.raw);
-    let (loss, lse) = (Raw::empty(device, DType::F32, rows), Raw::empty(device, DType::F32, rows));
+    let row = || Raw::empty(device, x.dtype.compute(), rows);
+    let (loss, lse) = (row(), row());
     if loss.numel() > 0 {
         let args = [Arg::In(x.view()), Arg::In(t.view()), Arg::Out(loss.view()), Arg::Out(lse.view())];
         launch(device, &FORWARD, &x.shape, &args);
     }
     let factor = 1.0 / count as f64;
-    let y = fold::sum(&loss, fold::all(rows.len()), factor);
+    let y = fold::sum(&loss, fold::all(rows.len()), factor).cast(x.dtype);
     let saved = want.has(0).then(|| (x.clone(), targets.raw.clone(), lse));
     (Tensor::from_raw(y), Classes { factor, saved })
 }

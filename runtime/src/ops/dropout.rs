@@ -14,7 +14,7 @@ use cotangent_hal::{Error, Scalar};
 cotangent_hal::kernel! {
     /// `y = x scale` where the element's random word reaches the threshold, else 0.
     static DROPOUT = Pointwise "dropout" (x: Each F32; key, threshold, scale) -> (y: Each F32) |tile| {
-        let (threshold, scale) = (threshold.i64() as u64, scale.f32());
+        let (threshold, scale) = (threshold.i64() as u64, Real::from(scale));
         each_word(Key::of(key), tile.0, tile.1, |i, word| {
             y[i] = if u64::from(word) >= threshold { x[i] * scale } else { 0.0 };
         });

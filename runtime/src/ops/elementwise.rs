@@ -25,25 +25,37 @@ pub(crate) fn unary_to(kernel: &'static Kernel, x: &Raw, out: DType, scalars: &[
     out
 }
 
-/// Runs a kernel of two inputs over their broadcast shape, in the memory of one of them where possible.
+/// The dtype of an operation on two tensors, as PyTorch's `result_type` for tensors of one kind: a tensor without axes
+/// gives way to one with axes, else [`DType::promote`].
+pub(crate) fn result_dtype(a: &Raw, b: &Raw) -> DType {
+    match (a.shape.is_empty(), b.shape.is_empty()) {
+        (true, false) => b.dtype,
+        (false, true) => a.dtype,
+        (true, true) | (false, false) => a.dtype.promote(b.dtype),
+    }
+}
+
+/// Runs a kernel of two inputs over their broadcast shape, in the memory of one of them where possible. The result is
+/// of their [`result_dtype`].
 #[track_caller]
 pub(crate) fn binary(kernel: &'static Kernel, a: Raw, b: Raw, scalars: &[Scalar]) -> Raw {
     a.same_device(kernel.name, &b);
+    let dtype = result_dtype(&a, &b);
     if a.shape == b.shape {
-        if reusable(&a) {
+        if a.dtype == dtype && reusable(&a) {
             run(kernel, &a.shape, &[&a, &b], &a, scalars);
             return a;
         }
-        if reusable(&b) {
+        if b.dtype == dtype && reusable(&b) {
             run(kernel, &a.shape, &[&a, &b], &b, scalars);
             return b;
         }
-        let out = Raw::empty(&a.device, a.dtype, &a.shape);
+        let out = Raw::empty(&a.device, dtype, &a.shape);
         run(kernel, &a.shape, &[&a, &b], &out, scalars);
         return out;
     }
     let shape = broadcast(kernel.name, &a.shape, &b.shape);
-    let out = Raw::output(&a.device, a.dtype, &shape, &[&a, &b]);
+    let out = Raw::output(&a.device, dtype, &shape, &[&a, &b]);
     let ins = [&a.expand_to(kernel.name, &shape), &b.expand_to(kernel.name, &shape)];
     run(kernel, &shape, &ins, &out, scalars);
     out
@@ -70,10 +82,10 @@ pub(crate) fn broadcast_run(kernel: &'static Kernel, ins: Vec<Raw>) -> Vec<Raw> 
     let name = kernel.name;
     ins.iter().for_each(|x| ins[0].same_device(name, x));
     let shape = ins.iter().fold(Dims::new(), |all, x| broadcast(name, &all, &x.shape));
-    let (device, float) = (ins[0].device, ins.iter().map(|x| x.dtype).find(|d| *d == DType::F32));
+    let (device, float) = (ins[0].device, float_of(ins.iter()));
     let mut outs: Vec<Raw> = vec![];
     for operand in &kernel.operands[ins.len()..] {
-        let dtype = if operand.dtype == DType::F32 { float.unwrap_or(DType::F32) } else { operand.dtype };
+        let dtype = if operand.dtype.is_float() { float } else { operand.dtype };
         let lent: Vec<&Raw> = if outs.is_empty() { ins.iter().collect() } else { vec![] };
         outs.push(Raw::output(&device, dtype, &shape, &lent));
     }
@@ -83,6 +95,12 @@ pub(crate) fn broadcast_run(kernel: &'static Kernel, ins: Vec<Raw>) -> Vec<Raw> 
         launch(&device, kernel, &shape, &args.collect::<Vec<_>>());
     }
     outs
+}
+
+/// The dtype that all float tensors among these are promoted to; `F32` where there is none.
+pub(crate) fn float_of<'a>(tensors: impl Iterator<Item = &'a Raw>) -> DType {
+    let floats = tensors.map(|t| t.dtype).filter(|d| d.is_float());
+    floats.reduce(DType::promote).unwrap_or(DType::F32)
 }
 
 /// Launches a pointwise kernel: at most four tensors and two scalars.

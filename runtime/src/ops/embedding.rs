@@ -9,6 +9,7 @@ use crate::tensor::{Dims, Int, Raw, Tensor, launch};
 use cotangent_hal::{Arg, DType, Error, Scalar};
 
 cotangent_hal::kernel! {
+    /// Moves bits alone: its operands may be [`words`] of another dtype.
     static GATHER = Rows "embedding" (ids: PerRow I64, w: Whole F32) -> (y: Each F32) |tile| {
         let start = ids[0] as usize * tile.1;
         y.copy_from_slice(&w[start..start + tile.1]);
@@ -42,9 +43,9 @@ impl Tensor {
         ids: Tensor<Int>,
         want: Want,
     ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, ())> + use<>) {
-        let table = self.raw.shape;
+        let (table, dtype) = (self.raw.shape, self.raw.dtype);
         let y = gather(self, &ids);
-        (y, Scatter { table, ids: want.has(0).then_some(ids.raw) })
+        (y, Scatter { table, dtype, ids: want.has(0).then_some(ids.raw) })
     }
 }
 
@@ -58,17 +59,35 @@ fn gather(table: Tensor, ids: &Tensor<Int>) -> Tensor {
     indices::check("embedding", &ids.raw, rows, "id", "the number of rows V");
     let mut shape = ids.raw.shape;
     shape.push("embedding", columns);
-    let out = Raw::empty(&table.raw.device, DType::F32, &shape);
+    let out = Raw::empty(&table.raw.device, table.dtype(), &shape);
     if out.numel() > 0 {
         let w = table.raw.contiguous();
-        launch(&w.device, &GATHER, &shape, &[Arg::In(ids.raw.view()), Arg::In(w.view()), Arg::Out(out.view())]);
+        let (w, y) = words(&w).zip(words(&out)).unwrap_or_else(|| (w, out.clone()));
+        launch(&w.device, &GATHER, &y.shape, &[Arg::In(ids.raw.view()), Arg::In(w.view()), Arg::Out(y.view())]);
     }
     Tensor::from_raw(out)
+}
+
+/// A contiguous tensor whose rows are whole words of 32 bits, as these words: a table that is stored in another dtype
+/// is not converted for the sake of a few of its rows.
+fn words(x: &Raw) -> Option<Raw> {
+    let word = DType::F32.size();
+    let bytes = |elements: usize| elements * x.dtype.size();
+    let row = bytes(x.shape.last().copied()?);
+    let whole = |bytes: usize| bytes.is_multiple_of(word);
+    if !(whole(row) && whole(bytes(x.offset)) && x.is_contiguous()) {
+        return None;
+    }
+    let mut shape = x.shape;
+    let last = shape.len() - 1;
+    shape[last] = row / word;
+    Some(Raw { dtype: DType::F32, offset: bytes(x.offset) / word, strides: shape.row_major(), shape, ..x.clone() })
 }
 
 /// The pullback of a lookup.
 struct Scatter {
     table: Dims,
+    dtype: DType,
     ids: Option<Raw>,
 }
 
@@ -78,7 +97,7 @@ impl Pullback<()> for Scatter {
     fn pull(self, ct: Option<Tensor>, (): &mut ()) -> Self::In {
         let (Some(ct), Some(ids)) = (ct, self.ids) else { return (None, ()) };
         let ct = ct.raw;
-        let dw = Raw::empty(&ct.device, DType::F32, &self.table);
+        let dw = Raw::empty(&ct.device, self.dtype, &self.table);
         if ct.numel() == 0 {
             dw.fill(Scalar::Float(0.0));
         } else {

@@ -1,9 +1,10 @@
 //! Sums and maxima along axes of a strided tensor, without copying it.
 //!
 //! Axes that lie beside each other in memory are merged first. Then a trailing run is folded row by row, a run before
-//! long trailing ones column by column; what remains is folded in the next round. Rows are summed in blocks whose sums
-//! are added in `f64`, and a few long rows are cut into many short ones, so that the error does not grow with the
-//! length and all threads have work.
+//! long trailing ones column by column; what remains is folded in the next round. Partial results are in the dtype that
+//! is computed in, so that a sum of 16-bit floats is rounded once. Rows are summed in blocks whose sums are added in
+//! `f64`, and a few long rows are cut into many short ones, so that the error does not grow with the length and all
+//! threads have work.
 
 use super::arith_kernels::max as maximum;
 use super::elementwise::{binary, unary};
@@ -17,13 +18,13 @@ cotangent_hal::kernel! {
         for block in x.chunks(BLOCK) {
             sum += f64::from(lanes::sum(block));
         }
-        y[0] = (sum * f64::from(k.f32())) as f32;
+        y[0] = (sum * f64::from(k)) as Real;
     }
 }
 
 cotangent_hal::kernel! {
     static SUM_COLUMNS = Rows "sum" (x: Each F32; k) -> (y: PerColumn F32) |tile| {
-        let k = k.f32();
+        let k = Real::from(k);
         for i in 0..tile.1 {
             y[i] += k * x[i];
         }
@@ -45,7 +46,7 @@ cotangent_hal::kernel! {
 
 cotangent_hal::kernel! {
     static SCALE = Pointwise "mean" (x: Each F32; k) -> (y: Each F32) |tile| {
-        let k = k.f32();
+        let k = Real::from(k);
         for i in 0..tile.1 {
             y[i] = k * x[i];
         }
@@ -55,7 +56,7 @@ cotangent_hal::kernel! {
 /// The operation's name where an error can only be a fault of this module.
 const OP: &str = "fold";
 
-/// Elements whose sum is formed in `f32`.
+/// Elements whose sum is formed in one precision.
 const BLOCK: usize = 4096;
 
 /// What is done along the axes.
@@ -215,7 +216,7 @@ fn fold(how: Fold, x: &Raw, mask: u8, k: f64) -> Raw {
         state.step(k);
         state.merge();
     }
-    state.at.reinterpret(&kept)
+    state.at.reinterpret(&kept).cast(x.dtype)
 }
 
 /// A fold under way: the tensor so far, seen as runs.
@@ -279,7 +280,7 @@ impl State {
     /// Folds the last run, one row each.
     fn fold_rows(&mut self, k: f64) {
         let kept = &self.runs[..self.runs.len() - 1];
-        let out = Raw::empty(&self.at.device, self.at.dtype, &extents(kept));
+        let out = Raw::empty(&self.at.device, self.at.dtype.compute(), &extents(kept));
         run_rows(self.rows_kernel(), &window(&self.at, self.at.offset, &self.runs), &out, k);
         self.become_contiguous(out, self.runs.len() - 1);
     }
@@ -292,7 +293,7 @@ impl State {
         let kept = &self.runs[..last];
         let mut partial = extents(kept);
         partial.push(blocks + usize::from(rest > 0));
-        let out = Raw::empty(&self.at.device, self.at.dtype, &partial);
+        let out = Raw::empty(&self.at.device, self.at.dtype.compute(), &partial);
 
         let kernel = self.rows_kernel();
         let block = Run { extent: BLOCK, stride, folded: true };
@@ -316,7 +317,7 @@ impl State {
     /// Sums all runs but the last one, a kept one, at once.
     fn fold_columns(&mut self, k: f64) {
         let last = self.runs[self.runs.len() - 1];
-        let out = Raw::empty(&self.at.device, self.at.dtype, &[last.extent]);
+        let out = Raw::empty(&self.at.device, self.at.dtype.compute(), &[last.extent]);
         run_rows(&SUM_COLUMNS, &window(&self.at, self.at.offset, &self.runs), &out, k);
         self.runs = vec![last];
         self.become_contiguous(out, 1);
@@ -328,7 +329,7 @@ impl State {
         let width = inner[1].extent;
         let mut shape = extents(outer);
         shape.push(width);
-        let out = Raw::empty(&self.at.device, self.at.dtype, &shape);
+        let out = Raw::empty(&self.at.device, self.at.dtype.compute(), &shape);
         let count: usize = outer.iter().map(|run| run.extent).product();
         for n in 0..count {
             let (mut rest, mut start) = (n, self.at.offset as isize);

@@ -7,40 +7,41 @@ use super::operand::Number;
 use crate::diff::{Pullback, Want};
 use crate::raise::raise;
 use crate::tensor::{Raw, Tensor, launch};
-use cotangent_hal::native::{lanes, math};
-use cotangent_hal::{Arg, Error, Scalar};
+use cotangent_hal::native::{Float, lanes};
+use cotangent_hal::{Arg, DType, Error, Scalar};
 
 /// The row's mean and one over its standard deviation, and the normalised row times `w` plus `b`.
 #[inline(always)]
-fn normalise<const FMA: bool>(x: &[f32], w: &[f32], b: &[f32], eps: f32, y: &mut [f32]) -> (f32, f32) {
+fn normalise<const FMA: bool, T: Float>(x: &[T], w: &[T], b: &[T], eps: T, y: &mut [T]) -> (T, T) {
     let n = y.len();
     let (x, w, b) = (&x[..n], &w[..n], &b[..n]);
-    let mean = lanes::sum(x) / n as f32;
-    let var = lanes::sum1(x, |v| (v - mean) * (v - mean)) / n as f32;
-    let k = 1.0 / (var + eps).sqrt();
+    let count = T::of(n as f64);
+    let mean = lanes::sum(x) / count;
+    let var = lanes::sum1(x, |v| (v - mean) * (v - mean)) / count;
+    let k = T::ONE / (var + eps).sqrt();
     for i in 0..n {
-        y[i] = math::fma::<FMA>((x[i] - mean) * k, w[i], b[i]);
+        y[i] = ((x[i] - mean) * k).fma::<FMA>(w[i], b[i]);
     }
     (mean, k)
 }
 
 cotangent_hal::kernel! {
     static FORWARD = Rows "layer_norm" (x: Each F32, w: Whole F32, b: Whole F32; eps) -> (y: Each F32) |tile| {
-        normalise::<FMA>(x, w, b, eps.f32(), y);
+        normalise::<FMA, _>(x, w, b, Real::from(eps), y);
     }
 }
 
 cotangent_hal::kernel! {
     static FORWARD_SAVING = Rows "layer_norm" (x: Each F32, w: Whole F32, b: Whole F32; eps)
      -> (y: Each F32, mean: PerRow F32, k: PerRow F32) |tile| {
-        (mean[0], k[0]) = normalise::<FMA>(x, w, b, eps.f32(), y);
+        (mean[0], k[0]) = normalise::<FMA, _>(x, w, b, Real::from(eps), y);
     }
 }
 
 cotangent_hal::kernel! {
     static BACKWARD = Rows "layer_norm"
      (ct: Each F32, x: Each F32, mean: PerRow F32, k: PerRow F32, w: Whole F32) -> (dx: Each F32) |tile| {
-        input_cotangent::<FMA>(ct, x, mean[0], k[0], w, dx);
+        input_cotangent::<FMA, _>(ct, x, mean[0], k[0], w, dx);
     }
 }
 
@@ -53,7 +54,7 @@ cotangent_hal::kernel! {
             dw[i] = math::fma::<FMA>(ct[i], (x[i] - mean) * k, dw[i]);
             db[i] += ct[i];
         }
-        input_cotangent::<FMA>(ct, x, mean, k, w, dx);
+        input_cotangent::<FMA, _>(ct, x, mean, k, w, dx);
     }
 }
 
@@ -70,11 +71,12 @@ cotangent_hal::kernel! {
 
 /// `dx = k (g - mean(g) - h mean(g h))` with `g = w ct` and the normalised row `h`.
 #[inline(always)]
-fn input_cotangent<const FMA: bool>(ct: &[f32], x: &[f32], mean: f32, k: f32, w: &[f32], dx: &mut [f32]) {
+fn input_cotangent<const FMA: bool, T: Float>(ct: &[T], x: &[T], mean: T, k: T, w: &[T], dx: &mut [T]) {
     let n = dx.len();
     let (ct, x, w) = (&ct[..n], &x[..n], &w[..n]);
-    let a = lanes::dot::<FMA>(w, ct) / n as f32;
-    let b = lanes::sum3(w, ct, x, |w, ct, x| w * ct * (x - mean)) * k * k / n as f32;
+    let count = T::of(n as f64);
+    let a = lanes::dot::<FMA, _>(w, ct) / count;
+    let b = lanes::sum3(w, ct, x, |w, ct, x| w * ct * (x - mean)) * k * k / count;
     for i in 0..n {
         dx[i] = k * (w[i] * ct[i] - a - (x[i] - mean) * b);
     }
@@ -91,6 +93,8 @@ struct Saved {
     mean: Raw,
     k: Raw,
     w: Raw,
+    /// That of the bias and of its cotangent.
+    b_dtype: DType,
 }
 
 impl Pullback<()> for Normalised {
@@ -104,11 +108,11 @@ impl Pullback<()> for Normalised {
 }
 
 fn backward(ct: Raw, saved: Saved, want: [bool; 3]) -> [Option<Raw>; 3] {
-    let Saved { x, mean, k, w } = saved;
-    let columns = || Raw::empty(&x.device, x.dtype, &w.shape);
+    let Saved { x, mean, k, w, b_dtype } = saved;
+    let columns = |dtype| Raw::empty(&x.device, dtype, &w.shape);
     let parameters = want[1] || want[2];
     let dx = want[0].then(|| Raw::output(&x.device, x.dtype, &x.shape, &[&ct]));
-    let (dw, db) = (parameters.then(columns), parameters.then(columns));
+    let (dw, db) = (parameters.then(|| columns(w.dtype)), parameters.then(|| columns(b_dtype)));
     if x.numel() == 0 {
         dw.iter().chain(&db).for_each(|d| d.fill(Scalar::Float(0.0)));
     } else {
@@ -131,7 +135,7 @@ fn backward(ct: Raw, saved: Saved, want: [bool; 3]) -> [Option<Raw>; 3] {
 impl Tensor {
     /// Each row of the last axis shifted to mean 0 and scaled to variance 1, then times `weight` plus `bias`:
     /// `(x - mean) / sqrt(var + eps) * weight + bias`, the variance with divisor `C`.
-    /// `[.., C], [C], [C] -> [.., C]`; raises `Error::Shape` where an extent differs.
+    /// `[.., C], [C], [C] -> [.., C]` in the dtype of `self`; raises `Error::Shape` where an extent differs.
     #[track_caller]
     pub fn layer_norm(self, weight: Tensor, bias: Tensor, eps: impl Number) -> Tensor {
         layer_norm(self, weight, bias, eps.number(), Want::NONE).0
@@ -179,11 +183,12 @@ fn layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: Scalar, want: Want) 
     }
     let rows = &x.shape[..x.shape.len() - 1];
     let y = Raw::empty(&x.device, x.dtype, &x.shape);
-    let (mean, k) = (Raw::empty(&x.device, x.dtype, rows), Raw::empty(&x.device, x.dtype, rows));
+    let row = || Raw::empty(&x.device, x.dtype.compute(), rows);
+    let (mean, k) = (row(), row());
     if x.numel() > 0 {
         let ins = [Arg::In(x.view()), Arg::In(w.view()), Arg::In(b.view())];
         let outs = [Arg::Out(y.view()), Arg::Out(mean.view()), Arg::Out(k.view()), eps];
         launch(&x.device, &FORWARD_SAVING, &x.shape, &[&ins[..], &outs[..]].concat());
     }
-    (Tensor::from_raw(y), Normalised { want, saved: Some(Saved { x, mean, k, w }) })
+    (Tensor::from_raw(y), Normalised { want, saved: Some(Saved { x, mean, k, w, b_dtype: b.dtype }) })
 }

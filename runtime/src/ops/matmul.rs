@@ -16,9 +16,9 @@ use cotangent_hal::{DType, Error, LibraryCall, Scalar};
 const OP: &str = "matmul";
 
 impl Tensor {
-    /// The matrix product, as PyTorch defines it: `[.., M, K] x [.., K, N] -> [.., M, N]` with leading axes broadcast; a
-    /// vector `[K]` on the left counts as a row, on the right as a column, and its extra axis is dropped from the
-    /// result.
+    /// The matrix product, as PyTorch defines it: `[.., M, K] x [.., K, N] -> [.., M, N]` with leading axes broadcast;
+    /// a vector `[K]` on the left counts as a row, on the right as a column, and its extra axis is dropped from the
+    /// result. Factors of different dtypes are promoted; sums of 16-bit floats are formed in `f32` and rounded once.
     ///
     /// Raises `Error::Shape` where the inner extents differ, leading axes do not broadcast, or an operand is a scalar.
     #[track_caller]
@@ -41,10 +41,11 @@ impl Tensor {
     }
 }
 
-/// The shapes of a product.
+/// The shapes and dtypes of a product.
 struct Product {
     a: Dims,
     b: Dims,
+    dtypes: (DType, DType),
     /// The leading axes of the result.
     batch: Dims,
     m: usize,
@@ -91,7 +92,7 @@ impl Product {
             raise(Error::Shape { op: OP.into(), message });
         }
         let batch = broadcast(OP, &am.shape[..ra - 2], &bm.shape[..rb - 2]);
-        Product { a: a.shape, b: b.shape, batch, m: am.shape[ra - 2], n: bm.shape[rb - 1] }
+        Product { a: a.shape, b: b.shape, dtypes: (a.dtype, b.dtype), batch, m: am.shape[ra - 2], n: bm.shape[rb - 1] }
     }
 
     fn run(&self, a: &Raw, b: &Raw) -> Raw {
@@ -121,7 +122,7 @@ impl Product {
     /// `ct bᵀ`, summed where `a` was repeated.
     fn left_cotangent(&self, ct: &Raw, b: &Raw) -> Raw {
         let da = multiply(ct, &transposed(&as_column(b)), &self.batch);
-        self.back_to(da, &self.a, 0)
+        self.back_to(da, &self.a, 0).cast(self.dtypes.0)
     }
 
     /// `aᵀ ct`, summed where `b` was repeated; for a single matrix `b` in one product over all rows.
@@ -130,10 +131,10 @@ impl Product {
         if self.b.len() <= 2 && !self.batch.is_empty() {
             let a = flattened(a.expand_to(OP, &joined(&self.batch, &a.shape[a.shape.len() - 2..])));
             let db = multiply(&transposed(&a), &flattened(ct.clone()), &[]);
-            return db.reinterpret(&self.b);
+            return db.reinterpret(&self.b).cast(self.dtypes.1);
         }
         let db = multiply(&transposed(&a), ct, &self.batch);
-        self.back_to(db, &self.b, 1)
+        self.back_to(db, &self.b, 1).cast(self.dtypes.1)
     }
 
     /// A cotangent `[batch.., _, _]` summed to a factor's leading axes, without the axis that a vector lacks.
@@ -148,9 +149,11 @@ impl Product {
 
 /// `a b` for `a: [.., M, K]`, `b: [.., K, N]` whose leading axes broadcast to `batch`.
 fn multiply(a: &Raw, b: &Raw, batch: &[usize]) -> Raw {
+    let dtype = a.dtype.promote(b.dtype);
+    let (a, b) = (&a.clone().cast(dtype), &b.clone().cast(dtype));
     let (m, k) = (a.shape[a.shape.len() - 2], a.shape[a.shape.len() - 1]);
     let n = b.shape[b.shape.len() - 1];
-    let out = Raw::empty(&a.device, DType::F32, &joined(batch, &[m, n]));
+    let out = Raw::empty(&a.device, dtype, &joined(batch, &[m, n]));
     if out.numel() == 0 {
         return out;
     }

@@ -4,7 +4,7 @@ use super::movement_undo::joined;
 use crate::diff::{Pullback, Want};
 use crate::raise::raise;
 use crate::tensor::{Dims, Kind, Tensor, axis_below, axis_of};
-use cotangent_hal::Error;
+use cotangent_hal::{DType, Error};
 use std::marker::PhantomData;
 
 /// What several tensors can be written as: an array, a `Vec`, a slice.
@@ -46,7 +46,7 @@ impl<K: Kind> IntoTensors for &Vec<Tensor<K>> {
     }
 }
 
-/// Tensors one after another along an axis, copied: `[A, 2], [A, 3]` along axis 1 is `[A, 5]`.
+/// Tensors one after another along an axis, copied: `[A, 2], [A, 3]` along axis 1 is `[A, 5]`. Dtypes are promoted.
 ///
 /// Raises for no tensor at all, and where ranks or other extents differ.
 #[track_caller]
@@ -64,12 +64,14 @@ impl cat {
     #[doc(hidden)]
     #[track_caller]
     pub fn vjp<L: IntoTensors>(tensors: L, axis: isize, want: Want) -> (Tensor<L::Kind>, Joined<L::Kind>) {
-        let (out, axis, extents) = cat_all("cat", tensors.into_tensors(), axis);
-        (out, Joined::new(want, Apart::Narrow { axis, extents }))
+        let tensors = tensors.into_tensors();
+        let dtypes = tensors.iter().map(Tensor::dtype).collect();
+        let (out, axis, extents) = cat_all("cat", tensors, axis);
+        (out, Joined::new(want, Apart::Narrow { axis, extents }, dtypes))
     }
 }
 
-/// Tensors of one shape along a new axis, copied: two of `[A, B]` along axis 0 are `[2, A, B]`.
+/// Tensors of one shape along a new axis, copied: two of `[A, B]` along axis 0 are `[2, A, B]`. Dtypes are promoted.
 ///
 /// Raises for no tensor at all, and where shapes differ.
 #[track_caller]
@@ -87,8 +89,10 @@ impl stack {
     #[doc(hidden)]
     #[track_caller]
     pub fn vjp<L: IntoTensors>(tensors: L, axis: isize, want: Want) -> (Tensor<L::Kind>, Joined<L::Kind>) {
-        let (out, axis, count) = stack_all(tensors.into_tensors(), axis);
-        (out, Joined::new(want, Apart::Entry { axis, count }))
+        let tensors = tensors.into_tensors();
+        let dtypes = tensors.iter().map(Tensor::dtype).collect();
+        let (out, axis, count) = stack_all(tensors, axis);
+        (out, Joined::new(want, Apart::Entry { axis, count }, dtypes))
     }
 }
 
@@ -217,18 +221,14 @@ impl Apart {
 #[derive(Debug)]
 pub struct Joined<K: Kind> {
     apart: Option<Apart>,
-    /// The number of tensors that were joined.
-    count: usize,
+    /// The dtypes of the tensors that were joined.
+    dtypes: Vec<DType>,
     kind: PhantomData<fn() -> K>,
 }
 
 impl<K: Kind> Joined<K> {
-    fn new(want: Want, apart: Apart) -> Self {
-        let count = match &apart {
-            Apart::Narrow { extents, .. } => extents.len(),
-            Apart::Entry { count, .. } => *count,
-        };
-        Joined { apart: (K::ACTIVE && want.has(1)).then_some(apart), count, kind: PhantomData }
+    fn new(want: Want, apart: Apart, dtypes: Vec<DType>) -> Self {
+        Joined { apart: (K::ACTIVE && want.has(1)).then_some(apart), dtypes, kind: PhantomData }
     }
 }
 
@@ -237,8 +237,11 @@ impl<K: Kind> Pullback<()> for Joined<K> {
     type In = (Vec<K::Ct>, ());
     fn pull(self, ct: K::Ct, (): &mut ()) -> Self::In {
         match (self.apart, K::ct_tensor(ct)) {
-            (Some(apart), Some(ct)) => (apart.apply(&ct).into_iter().map(|part| K::ct(Some(part))).collect(), ()),
-            (_, _) => ((0..self.count).map(|_| K::Ct::default()).collect(), ()),
+            (Some(apart), Some(ct)) => {
+                let parts = apart.apply(&ct).into_iter().zip(&self.dtypes);
+                (parts.map(|(part, &dtype)| K::ct(Some(part.to(dtype)))).collect(), ())
+            }
+            (_, _) => (self.dtypes.iter().map(|_| K::Ct::default()).collect(), ()),
         }
     }
 }

@@ -52,11 +52,13 @@ pub(super) fn inverse(order: &Dims) -> Dims {
     out
 }
 
-/// A tensor of `shape` that holds each part, of which there is at least one, from its place along `axis` on, and 0 elsewhere.
+/// A tensor of `shape` that holds each part, of which there is at least one, from its place along `axis` on, and 0
+/// elsewhere.
 #[track_caller]
 pub(crate) fn joined(shape: &Dims, axis: usize, parts: &[(usize, Raw)]) -> Raw {
     let first = &parts[0].1;
-    let out = Raw::empty(&first.device, first.dtype, shape);
+    let dtype = parts.iter().fold(first.dtype, |dtype, (_, part)| dtype.promote(part.dtype));
+    let out = Raw::empty(&first.device, dtype, shape);
     let mut at = 0;
     for (start, part) in parts {
         clear(&out, axis, at, *start);

@@ -3,13 +3,13 @@
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
 #![allow(clippy::type_complexity, reason = "the type of a companion names all of its cotangents")]
 
-use super::elementwise::broadcasting;
+use super::elementwise::{broadcasting, result_dtype};
 use super::fold;
 use crate::diff::{Pullback, Want};
 use crate::raise::raise;
 use crate::tensor::{Raw, Tensor, launch};
 use cotangent_hal::native::lanes;
-use cotangent_hal::{Arg, DType, Error, Scalar};
+use cotangent_hal::{Arg, Error, Scalar};
 
 cotangent_hal::kernel! {
     static ROW = Rows "mse_loss" (a: Each F32, b: Each F32) -> (y: PerRow F32) |tile| {
@@ -19,7 +19,7 @@ cotangent_hal::kernel! {
 
 cotangent_hal::kernel! {
     static BACKWARD = Pointwise "mse_loss" (a: Each F32, b: Each F32, ct: Each F32; k) -> (da: Each F32) |tile| {
-        let k = k.f32();
+        let k = Real::from(k);
         for i in 0..tile.1 {
             da[i] = k * ct[i] * (a[i] - b[i]);
         }
@@ -54,13 +54,14 @@ fn mse_loss(a: Tensor, b: Tensor, want: Want) -> (Tensor, Squares) {
     }
     a.raw.same_device("mse_loss", &b.raw);
     let (ra, rb) = fold::any_rows_of_both(&a.raw, &b.raw);
-    let parts = Raw::empty(&ra.device, DType::F32, &ra.shape[..ra.shape.len() - 1]);
+    let dtype = result_dtype(&a.raw, &b.raw);
+    let parts = Raw::empty(&ra.device, dtype.compute(), &ra.shape[..ra.shape.len() - 1]);
     if ra.numel() > 0 {
         launch(&ra.device, &ROW, &ra.shape, &[Arg::In(ra.view()), Arg::In(rb.view()), Arg::Out(parts.view())]);
     } else {
         parts.fill(Scalar::Float(0.0));
     }
-    let y = fold::sum(&parts, fold::all(parts.shape.len()), 1.0 / ra.numel() as f64);
+    let y = fold::sum(&parts, fold::all(parts.shape.len()), 1.0 / ra.numel() as f64).cast(dtype);
     let want = [want.has(0), want.has(1)];
     let saved = want.contains(&true).then_some((a.raw, b.raw));
     (Tensor::from_raw(y), Squares { want, saved })
@@ -78,11 +79,11 @@ impl Pullback<()> for Squares {
     fn pull(self, ct: Option<Tensor>, (): &mut ()) -> Self::In {
         let (Some(ct), Some((a, b))) = (ct, self.saved) else { return (None, None) };
         let k = 2.0 / a.numel() as f64;
-        let part = |k: f64| broadcasting(&BACKWARD, &[&a, &b, &ct.raw], DType::F32, &[Scalar::Float(k)]);
-        let da = self.want[0].then(|| Tensor::from_raw(part(k)));
+        let part = |k: f64, dtype| broadcasting(&BACKWARD, &[&a, &b, &ct.raw], dtype, &[Scalar::Float(k)]);
+        let da = self.want[0].then(|| Tensor::from_raw(part(k, a.dtype)));
         let db = self.want[1].then(|| match &da {
-            Some(da) => -da,
-            None => Tensor::from_raw(part(-k)),
+            Some(da) if a.dtype == b.dtype => -da,
+            Some(_) | None => Tensor::from_raw(part(-k, b.dtype)),
         });
         (da, db)
     }

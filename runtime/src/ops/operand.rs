@@ -2,7 +2,7 @@
 
 use crate::diff::Cotangent;
 use crate::tensor::{Float, Int, Kind, Tensor};
-use cotangent_hal::Scalar;
+use cotangent_hal::{DType, Scalar};
 
 /// A number that a tensor operation takes by value.
 pub trait Number: Copy + sealed::Sealed + Send + 'static {
@@ -11,12 +11,18 @@ pub trait Number: Copy + sealed::Sealed + Send + 'static {
 }
 
 /// What may stand beside a float tensor: a tensor by value or by reference, or a number. An integer tensor is converted
-/// to float.
+/// to the float tensor's dtype.
 pub trait Operand: sealed::Sealed {
     /// Its cotangent: that of a tensor for float tensors, `()` for everything else.
     type Ct: Slot;
+    /// The operand beside a tensor of that dtype.
     #[doc(hidden)]
-    fn operand(self) -> Value<Float>;
+    fn operand(self, beside: DType) -> Value<Float>;
+    /// The dtype of a float tensor.
+    #[doc(hidden)]
+    fn float_dtype(&self) -> Option<DType> {
+        None
+    }
 }
 
 /// What may stand beside an integer tensor so that the result is one too: an integer tensor by value or by reference,
@@ -69,7 +75,7 @@ macro_rules! numbers {
         }
         impl Operand for $t {
             type Ct = ();
-            fn operand(self) -> Value<Float> {
+            fn operand(self, _: DType) -> Value<Float> {
                 Value::Number(Scalar::Float(self as f64))
             }
         }
@@ -91,29 +97,35 @@ int_numbers!(i32, i64, usize);
 
 impl Operand for Tensor {
     type Ct = Option<Tensor>;
-    fn operand(self) -> Value<Float> {
+    fn operand(self, _: DType) -> Value<Float> {
         Value::Tensor(self)
+    }
+    fn float_dtype(&self) -> Option<DType> {
+        Some(self.dtype())
     }
 }
 
 impl Operand for &Tensor {
     type Ct = Option<Tensor>;
-    fn operand(self) -> Value<Float> {
+    fn operand(self, _: DType) -> Value<Float> {
         Value::Tensor(self.clone())
+    }
+    fn float_dtype(&self) -> Option<DType> {
+        Some(self.dtype())
     }
 }
 
 impl Operand for Tensor<Int> {
     type Ct = ();
-    fn operand(self) -> Value<Float> {
-        Value::Tensor(self.float())
+    fn operand(self, beside: DType) -> Value<Float> {
+        Value::Tensor(self.floats(beside))
     }
 }
 
 impl Operand for &Tensor<Int> {
     type Ct = ();
-    fn operand(self) -> Value<Float> {
-        Value::Tensor(self.clone().float())
+    fn operand(self, beside: DType) -> Value<Float> {
+        Value::Tensor(self.clone().floats(beside))
     }
 }
 

@@ -4,7 +4,7 @@
 
 use super::arith::{IntOp, Op, apply, apply_int, apply_int_left, apply_left, negate, negate_int};
 use super::arith_pullback::{BinaryPullback, apply_left_vjp, apply_vjp};
-use super::operand::{IntOperand, Number, Operand};
+use super::operand::{IntOperand, Number, Operand, Value};
 use crate::diff::{Diff, Pullback, Want};
 use crate::tensor::{Int, Tensor};
 use std::ops;
@@ -32,28 +32,29 @@ macro_rules! operator {
             type Output = Tensor;
             #[track_caller]
             fn $method(self, rhs: R) -> Tensor {
-                apply(Op::$Trait, self, rhs.operand())
+                let rhs = rhs.operand(self.dtype());
+                apply(Op::$Trait, self, rhs)
             }
         }
         impl<R: Operand> ops::$Trait<R> for &Tensor {
             type Output = Tensor;
             #[track_caller]
             fn $method(self, rhs: R) -> Tensor {
-                apply(Op::$Trait, self.clone(), rhs.operand())
+                apply(Op::$Trait, self.clone(), rhs.operand(self.dtype()))
             }
         }
         impl ops::$Trait<Tensor> for Tensor<Int> {
             type Output = Tensor;
             #[track_caller]
             fn $method(self, rhs: Tensor) -> Tensor {
-                apply(Op::$Trait, self.float(), rhs.operand())
+                apply(Op::$Trait, self.floats(rhs.dtype()), Value::Tensor(rhs))
             }
         }
         impl ops::$Trait<f64> for Tensor<Int> {
             type Output = Tensor;
             #[track_caller]
             fn $method(self, rhs: f64) -> Tensor {
-                apply(Op::$Trait, self.float(), rhs.operand())
+                apply(Op::$Trait, self.float(), Value::Number(rhs.number()))
             }
         }
         operator!(@left $Trait $method f64);
@@ -79,7 +80,8 @@ macro_rules! operator {
             type Pullback = BinaryPullback<Option<Tensor>, R::Ct>;
             #[track_caller]
             fn $vjp(self, rhs: R, want: Want) -> (Tensor, Self::Pullback) {
-                apply_vjp(Op::$Trait, self, rhs.operand(), (want.has(0), want.has(1)))
+                let rhs = rhs.operand(self.dtype());
+                apply_vjp(Op::$Trait, self, rhs, (want.has(0), want.has(1)))
             }
         }
         impl<R: Operand> $Vjp<R> for &Tensor {
@@ -89,7 +91,7 @@ macro_rules! operator {
             type Pullback = BinaryPullback<Option<Tensor>, R::Ct>;
             #[track_caller]
             fn $vjp(self, rhs: R, want: Want) -> (Tensor, Self::Pullback) {
-                apply_vjp(Op::$Trait, self.clone(), rhs.operand(), (want.has(0), want.has(1)))
+                apply_vjp(Op::$Trait, self.clone(), rhs.operand(self.dtype()), (want.has(0), want.has(1)))
             }
         }
         impl $Vjp<Tensor> for Tensor<Int> {
@@ -99,7 +101,7 @@ macro_rules! operator {
             type Pullback = BinaryPullback<(), Option<Tensor>>;
             #[track_caller]
             fn $vjp(self, rhs: Tensor, want: Want) -> (Tensor, Self::Pullback) {
-                apply_vjp(Op::$Trait, self.float(), rhs.operand(), (false, want.has(1)))
+                apply_vjp(Op::$Trait, self.floats(rhs.dtype()), Value::Tensor(rhs), (false, want.has(1)))
             }
         }
         operator!(@numbers $Trait $method $Vjp $vjp f32 f64 i32 i64 usize);

@@ -5,7 +5,7 @@
 use super::elementwise::{Keep, unary, unary_vjp};
 use crate::diff::{Pullback, Want};
 use crate::tensor::Tensor;
-use cotangent_hal::native::math;
+use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
 
 /// Declares operations of one operand: the function of an element, what the pullback keeps, and the cotangent as a
 /// function of the result's cotangent and the kept value.
@@ -15,7 +15,7 @@ macro_rules! pointwise {
         $name:ident, $companion:ident, $text:literal: |$x:ident| $f:expr; $keep:ident |$ct:ident, $v:ident| $g:expr;
     )*) => {
         $(mod $name {
-            #[allow(unused_imports, reason = "not every function needs the transcendental ones")]
+            #[allow(unused_imports, reason = "not every function needs constants")]
             use super::*;
             cotangent_hal::kernel! {
                 pub(super) static FORWARD = Pointwise $text ($x: Each F32) -> (out: Each F32) |tile| {
@@ -54,6 +54,28 @@ macro_rules! pointwise {
     };
 }
 
+/// `1 / sqrt(2 pi)`.
+const ONE_OVER_SQRT_TAU: f64 = 0.398_942_280_401_432_7;
+/// `2 sqrt(2 / pi)`, and that times 0.044715: the argument of the logistic function in the approximation of gelu.
+const GELU_LINEAR: f64 = 1.595_769_121_605_730_7;
+const GELU_CUBIC: f64 = GELU_LINEAR * 0.044_715;
+
+/// The probability that a normal variable lies below `x`. A macro, as are those below: `Real` and `math` are those of
+/// the kernel that it stands in.
+macro_rules! normal_below {
+    ($x:expr) => {
+        0.5 * (1.0 + math::erf::<FMA>($x * FRAC_1_SQRT_2 as Real))
+    };
+}
+
+/// Twice the argument of the hyperbolic tangent in the approximation of gelu, since `(1 + tanh s) / 2` is the logistic
+/// function of `2 s`.
+macro_rules! gelu_slope {
+    ($x:expr) => {
+        $x * math::fma::<FMA>($x * $x, GELU_CUBIC as Real, GELU_LINEAR as Real)
+    };
+}
+
 pointwise! {
     /// The magnitude of each element; slope 0 at 0.
     abs, abs__vjp, "abs": |x| x.abs();
@@ -76,23 +98,23 @@ pointwise! {
     tanh, tanh__vjp, "tanh": |x| math::tanh::<FMA>(x); Output |ct, y| ct * (1.0 - y * y);
     /// The error function of each element.
     erf, erf__vjp, "erf": |x| math::erf::<FMA>(x);
-        Input |ct, x| ct * (TWO_OVER_SQRT_PI * math::exp::<FMA>(-(x * x)));
+        Input |ct, x| ct * (FRAC_2_SQRT_PI as Real * math::exp::<FMA>(-(x * x)));
     /// The logistic function `1 / (1 + e^-x)` of each element.
     sigmoid, sigmoid__vjp, "sigmoid": |x| math::sigmoid::<FMA>(x); Output |ct, y| ct * ((1.0 - y) * y);
     /// The larger of each element and 0; slope 0 at 0, and NaN stays NaN.
     relu, relu__vjp, "relu": |x| if x < 0.0 { 0.0 } else { x }; Output |ct, y| if y <= 0.0 { 0.0 } else { ct };
     /// `x Φ(x)` with the distribution function `Φ` of the normal distribution, by the error function.
-    gelu, gelu__vjp, "gelu": |x| x * normal_below::<FMA>(x);
+    gelu, gelu__vjp, "gelu": |x| x * normal_below!(x);
         Input |ct, x| ct * math::fma::<FMA>(
             x,
-            ONE_OVER_SQRT_TAU * math::exp::<FMA>(-0.5 * (x * x)),
-            normal_below::<FMA>(x),
+            ONE_OVER_SQRT_TAU as Real * math::exp::<FMA>(-0.5 * (x * x)),
+            normal_below!(x),
         );
     /// The approximation of [`gelu`](Tensor::gelu) by `tanh`.
-    gelu_tanh, gelu_tanh__vjp, "gelu_tanh": |x| x * math::sigmoid::<FMA>(gelu_slope::<FMA>(x));
+    gelu_tanh, gelu_tanh__vjp, "gelu_tanh": |x| x * math::sigmoid::<FMA>(gelu_slope!(x));
         Input |ct, x| {
-            let s = math::sigmoid::<FMA>(gelu_slope::<FMA>(x));
-            let du = math::fma::<FMA>(x * x, 6.0 * SQRT_2_OVER_PI * GELU_CUBIC, 2.0 * SQRT_2_OVER_PI);
+            let s = math::sigmoid::<FMA>(gelu_slope!(x));
+            let du = math::fma::<FMA>(x * x, 3.0 * GELU_CUBIC as Real, GELU_LINEAR as Real);
             ct * math::fma::<FMA>(x * s * (1.0 - s), du, s)
         };
     /// `x / (1 + e^-x)` of each element `x`, also called swish.
@@ -101,22 +123,4 @@ pointwise! {
             let s = math::sigmoid::<FMA>(x);
             ct * (s * math::fma::<FMA>(x, 1.0 - s, 1.0))
         };
-}
-
-const TWO_OVER_SQRT_PI: f32 = std::f32::consts::FRAC_2_SQRT_PI;
-const ONE_OVER_SQRT_TAU: f32 = 0.398_942_3;
-const SQRT_2_OVER_PI: f32 = 0.797_884_6;
-const GELU_CUBIC: f32 = 0.044_715;
-
-/// The probability that a normal variable lies below `x`.
-#[inline(always)]
-fn normal_below<const FMA: bool>(x: f32) -> f32 {
-    0.5 * (1.0 + math::erf::<FMA>(x * std::f32::consts::FRAC_1_SQRT_2))
-}
-
-/// Twice the argument of the hyperbolic tangent in the approximation of gelu, since `(1 + tanh s) / 2` is the logistic
-/// function of `2 s`.
-#[inline(always)]
-fn gelu_slope<const FMA: bool>(x: f32) -> f32 {
-    x * math::fma::<FMA>(x * x, 2.0 * SQRT_2_OVER_PI * GELU_CUBIC, 2.0 * SQRT_2_OVER_PI)
 }

@@ -7,25 +7,27 @@ use super::operand::Number;
 use crate::diff::{Pullback, Want, pull};
 use crate::tensor::Tensor;
 use cotangent_hal::Scalar;
+use cotangent_hal::native::Float;
 
 /// `out[i] = x[i]^p`: small integer exponents by multiplication, others by the standard library.
 #[inline(always)]
-fn powers(x: &[f32], p: f32, out: &mut [f32]) {
+fn powers<T: Float>(x: &[T], p: T, out: &mut [T]) {
     let x = &x[..out.len()];
-    if p == 1.0 {
+    let is = |exponent: f64| p == T::of(exponent);
+    if is(1.0) {
         out.copy_from_slice(x);
-    } else if p == 2.0 {
+    } else if is(2.0) {
         (0..x.len()).for_each(|i| out[i] = x[i] * x[i]);
-    } else if p == 3.0 {
+    } else if is(3.0) {
         (0..x.len()).for_each(|i| out[i] = x[i] * x[i] * x[i]);
-    } else if p == 0.5 {
+    } else if is(0.5) {
         (0..x.len()).for_each(|i| out[i] = x[i].sqrt());
-    } else if p == -0.5 {
-        (0..x.len()).for_each(|i| out[i] = 1.0 / x[i].sqrt());
-    } else if p == -1.0 {
-        (0..x.len()).for_each(|i| out[i] = 1.0 / x[i]);
-    } else if p == -2.0 {
-        (0..x.len()).for_each(|i| out[i] = 1.0 / (x[i] * x[i]));
+    } else if is(-0.5) {
+        (0..x.len()).for_each(|i| out[i] = T::ONE / x[i].sqrt());
+    } else if is(-1.0) {
+        (0..x.len()).for_each(|i| out[i] = T::ONE / x[i]);
+    } else if is(-2.0) {
+        (0..x.len()).for_each(|i| out[i] = T::ONE / (x[i] * x[i]));
     } else {
         (0..x.len()).for_each(|i| out[i] = x[i].powf(p));
     }
@@ -33,13 +35,13 @@ fn powers(x: &[f32], p: f32, out: &mut [f32]) {
 
 cotangent_hal::kernel! {
     static FORWARD = Pointwise "powf" (x: Each F32; p) -> (y: Each F32) |tile| {
-        powers(x, p.f32(), y);
+        powers(x, Real::from(p), y);
     }
 }
 
 cotangent_hal::kernel! {
     static BACKWARD = Pointwise "powf" (ct: Each F32, x: Each F32; p) -> (dx: Each F32) |tile| {
-        let p = p.f32();
+        let p = Real::from(p);
         if p == 0.0 {
             dx.fill(0.0);
         } else {

@@ -3,10 +3,11 @@
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
 
 use super::fold;
+use super::operators::Inert;
 use crate::diff::{Pullback, Want};
 use crate::raise::raise;
 use crate::tensor::{Axes, Dims, Int, IntoAxes, Raw, Strides, Tensor, launch};
-use cotangent_hal::{Arg, Error};
+use cotangent_hal::{Arg, DType, Error};
 
 cotangent_hal::kernel! {
     /// The cotangent of a maximum, spread evenly over the elements that equal it.
@@ -16,10 +17,16 @@ cotangent_hal::kernel! {
         for &v in x {
             ties += u32::from(v == m);
         }
-        let part = ct / ties as f32;
+        let part = ct / ties as Real;
         for i in 0..tile.1 {
             dx[i] = if x[i] == m { part } else { 0.0 * part };
         }
+    }
+}
+
+cotangent_hal::kernel! {
+    static SUM_INT = Rows "sum" (x: Each I64) -> (y: PerRow I64) |tile| {
+        y[0] = x.iter().fold(0, |sum: i64, &v| sum.wrapping_add(v));
     }
 }
 
@@ -238,4 +245,44 @@ fn argmax(x: Tensor, axes: Axes) -> Tensor<Int> {
     let over = Over::new("argmax", x.raw.shape, axes, false);
     not_empty("argmax", &over);
     Tensor::from_raw(fold::argmax(&x.raw, over.mask))
+}
+
+impl Tensor<Int> {
+    /// The sum over `axes`, which the result lacks; as [`Tensor::sum`] takes them. It is of `i64`, whatever the dtype,
+    /// and wraps.
+    #[track_caller]
+    pub fn sum(self, axes: impl IntoAxes) -> Tensor<Int> {
+        let over = Over::new("sum", self.raw.shape, axes.into_axes(), false);
+        sum_int(&self.raw, &over)
+    }
+
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn sum__vjp(self, axes: impl IntoAxes, _: Want) -> (Tensor<Int>, Inert) {
+        (self.sum(axes), Inert)
+    }
+
+    /// As [`sum`](Tensor::sum), the axes kept with an extent of 1.
+    #[track_caller]
+    pub fn sum_keepdim(self, axes: impl IntoAxes) -> Tensor<Int> {
+        let over = Over::new("sum_keepdim", self.raw.shape, axes.into_axes(), true);
+        sum_int(&self.raw, &over)
+    }
+
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn sum_keepdim__vjp(self, axes: impl IntoAxes, _: Want) -> (Tensor<Int>, Inert) {
+        (self.sum_keepdim(axes), Inert)
+    }
+}
+
+#[track_caller]
+fn sum_int(x: &Raw, over: &Over) -> Tensor<Int> {
+    let rows = fold::to_rows(x, over.mask);
+    let kept = &rows.shape[..rows.shape.len() - 1];
+    let out = Raw::empty(&x.device, DType::I64, kept);
+    if !kept.contains(&0) {
+        launch(&x.device, &SUM_INT, &rows.shape, &[Arg::In(rows.view()), Arg::Out(out.view())]);
+    }
+    Tensor::from_raw(over.finish(out))
 }

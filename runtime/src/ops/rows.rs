@@ -22,7 +22,7 @@ cotangent_hal::kernel! {
 
 cotangent_hal::kernel! {
     static SOFTMAX_BACKWARD = Rows "softmax" (ct: Each F32, y: Each F32) -> (dx: Each F32) |tile| {
-        let s = lanes::dot::<FMA>(ct, y);
+        let s = lanes::dot::<FMA, _>(ct, y);
         for i in 0..tile.1 {
             dx[i] = y[i] * (ct[i] - s);
         }

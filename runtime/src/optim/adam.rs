@@ -1,6 +1,6 @@
 //! Adam and AdamW.
 
-use super::{collect, gradients, state, walk};
+use super::{Masters, collect, gradients, state, walk};
 use crate::model::Model;
 use crate::record::{Stateful, named, unnamed};
 use crate::tensor::{Tensor, launch};
@@ -29,6 +29,7 @@ struct Moments {
     first: BTreeMap<String, Tensor>,
     second: BTreeMap<String, Tensor>,
     largest: BTreeMap<String, Tensor>,
+    masters: Masters,
 }
 
 macro_rules! optimiser {
@@ -152,7 +153,8 @@ impl Moments {
             maximize: false,
             steps: BTreeMap::new(),
         };
-        Moments { settings, first: BTreeMap::new(), second: BTreeMap::new(), largest: BTreeMap::new() }
+        let (first, second, largest) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Moments { settings, first, second, largest, masters: Masters::default() }
     }
 
     fn update(&mut self, path: &str, param: &mut crate::model::Param, grad: Tensor) {
@@ -175,7 +177,7 @@ impl Moments {
         let first = state(&mut self.first, path, param).raw.view();
         let second = state(&mut self.second, path, param).raw.view();
         let largest = amsgrad.then(|| state(&mut self.largest, path, param).raw.view());
-        param.update(|p| {
+        self.masters.update(path, param, |p| {
             let mut args = Vec::with_capacity(14);
             args.extend([Arg::In(grad.view()), Arg::Out(p.view()), Arg::Out(first), Arg::Out(second)]);
             args.extend(largest.map(Arg::Out));
@@ -189,6 +191,7 @@ impl Moments {
         let mut all = named("exp_avg", &self.first);
         all.extend(named("exp_avg_sq", &self.second));
         all.extend(named("max_exp_avg_sq", &self.largest));
+        all.extend(self.masters.tensors());
         all
     }
 
@@ -196,6 +199,7 @@ impl Moments {
         self.first = unnamed("exp_avg", tensors);
         self.second = unnamed("exp_avg_sq", tensors);
         self.largest = unnamed("max_exp_avg_sq", tensors);
+        self.masters = Masters::restored(tensors);
     }
 }
 
@@ -204,8 +208,8 @@ kernel! {
     static ADAM = Pointwise "adam" (g: Each F32; new1, beta2, new2, size, root, eps, l2, shrink, sign)
         -> (@mut p: Each F32, @mut m: Each F32, @mut v: Each F32) |tile|
     {
-        let (new1, beta2, new2, size, root) = (new1.f32(), beta2.f32(), new2.f32(), size.f32(), root.f32());
-        let (eps, l2, shrink, sign) = (eps.f32(), l2.f32(), shrink.f32(), sign.f32());
+        let [new1, beta2, new2, size, root] = [new1, beta2, new2, size, root].map(Real::from);
+        let [eps, l2, shrink, sign] = [eps, l2, shrink, sign].map(Real::from);
         for i in 0..tile.1 {
             let g = sign * g[i] + l2 * p[i];
             m[i] += new1 * (g - m[i]);
@@ -220,8 +224,8 @@ kernel! {
     static AMSGRAD = Pointwise "adam" (g: Each F32; new1, beta2, new2, size, root, eps, l2, shrink, sign)
         -> (@mut p: Each F32, @mut m: Each F32, @mut v: Each F32, @mut top: Each F32) |tile|
     {
-        let (new1, beta2, new2, size, root) = (new1.f32(), beta2.f32(), new2.f32(), size.f32(), root.f32());
-        let (eps, l2, shrink, sign) = (eps.f32(), l2.f32(), shrink.f32(), sign.f32());
+        let [new1, beta2, new2, size, root] = [new1, beta2, new2, size, root].map(Real::from);
+        let [eps, l2, shrink, sign] = [eps, l2, shrink, sign].map(Real::from);
         for i in 0..tile.1 {
             let g = sign * g[i] + l2 * p[i];
             m[i] += new1 * (g - m[i]);

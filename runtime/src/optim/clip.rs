@@ -11,7 +11,10 @@ pub fn clip_grad_norm(grads: &mut impl Grads, max_norm: f64) -> f64 {
     let mut squares = 0.0;
     grads.visit(&Path::ROOT, &mut |_, grad| {
         if let Some(grad) = grad {
-            squares += f64::from(grad.clone().square().sum(..).item());
+            let grad = grad.clone();
+            // Squares of 16-bit floats would overflow, or lose their digits.
+            let dtype = grad.dtype().compute();
+            squares += grad.to(dtype).square().sum(..).item_of::<f64>();
         }
     });
     let norm = squares.sqrt();

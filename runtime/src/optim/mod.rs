@@ -1,12 +1,15 @@
 //! Optimisers: `opt.step(&mut model, grads)`.
 //!
 //! A step walks gradients and parameters by path. State is keyed by path and made at first use, so that an optimiser
-//! needs no model to be made; it is saved and restored with [`Stateful`](crate::record::Stateful).
+//! needs no model to be made; it is saved and restored with [`Stateful`](crate::record::Stateful). State is in `f32`
+//! (in `f64` for parameters of that dtype). A parameter of 16 bits is changed through a master copy in `f32`, and is
+//! that copy rounded, so that steps smaller than its own last place add up.
 //!
 //! **Invariant:** `step` is generic in its shell alone; everything else is compiled once, here.
 
 mod adam;
 mod clip;
+mod master;
 mod sgd;
 
 pub use adam::{Adam, AdamW};
@@ -17,6 +20,7 @@ use crate::model::{Erased, Grads, Leaf, LeafMut, Param, Path, Ties};
 use crate::raise::raise;
 use crate::tensor::Tensor;
 use cotangent_hal::Error;
+use master::Masters;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The gradients of a step by path; those of tied parameters are summed under the owner's path.
@@ -137,10 +141,11 @@ pub(crate) fn make_unique(tensor: &mut Tensor) {
     }
 }
 
-/// A tensor of an optimiser's state: zero at first, shaped like the parameter.
+/// A tensor of an optimiser's state: zero at first, shaped like the parameter, in the dtype that is computed in.
 fn state<'s>(states: &'s mut BTreeMap<String, Tensor>, path: &str, param: &Param) -> &'s mut Tensor {
     if !states.contains_key(path) {
-        states.insert(path.to_owned(), Tensor::zeros(param.shape(), param.device()));
+        let zeros = Tensor::zeros(param.shape(), param.device()).to(param.dtype().compute());
+        states.insert(path.to_owned(), zeros);
     }
     match states.get_mut(path) {
         Some(tensor) if tensor.shape() != param.shape() => {

@@ -1,6 +1,6 @@
 //! Stochastic gradient descent.
 
-use super::{collect, gradients, state, walk};
+use super::{Masters, collect, gradients, state, walk};
 use crate::model::Model;
 use crate::raise::raise;
 use crate::record::{Stateful, named, unnamed};
@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 pub struct Sgd {
     settings: Settings,
     momenta: BTreeMap<String, Tensor>,
+    masters: Masters,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -34,7 +35,7 @@ impl Sgd {
     pub fn new(lr: f64) -> Self {
         let settings =
             Settings { lr, momentum: 0.0, dampening: 0.0, weight_decay: 0.0, nesterov: false, maximize: false };
-        Sgd { settings, momenta: BTreeMap::new() }
+        Sgd { settings, momenta: BTreeMap::new(), masters: Masters::default() }
     }
 
     /// With momentum; 0 is none.
@@ -93,7 +94,7 @@ impl Sgd {
             let (device, shape) = (*param.device(), param.shape().to_vec());
             if s.momentum == 0.0 {
                 let scalars = [s.lr, s.weight_decay, sign].map(|v| Arg::Scalar(Scalar::Float(v)));
-                param.update(|p| {
+                self.masters.update(path, param, |p| {
                     let args = [Arg::In(grad.view()), Arg::Out(p.view()), scalars[0], scalars[1], scalars[2]];
                     launch(&device, &DESCEND, &shape, &args);
                 });
@@ -103,7 +104,7 @@ impl Sgd {
             let momentum = state(&mut self.momenta, path, param);
             let keep = if first { 1.0 } else { 1.0 - s.dampening };
             let scalars = [s.lr, s.weight_decay, sign, s.momentum, keep, f64::from(u8::from(s.nesterov))];
-            param.update(|p| {
+            self.masters.update(path, param, |p| {
                 let mut args = vec![Arg::In(grad.view()), Arg::Out(p.view()), Arg::Out(momentum.raw.view())];
                 args.extend(scalars.map(|v| Arg::Scalar(Scalar::Float(v))));
                 launch(&device, &ROLL, &shape, &args);
@@ -128,7 +129,9 @@ impl Sgd {
 
 impl Stateful for Sgd {
     fn tensors(&self) -> Vec<(String, Tensor)> {
-        named("momentum_buffer", &self.momenta)
+        let mut all = named("momentum_buffer", &self.momenta);
+        all.extend(self.masters.tensors());
+        all
     }
     fn settings(&self) -> Result<serde_json::Value> {
         serde_json::to_value(&self.settings).map_err(|e| Error::Argument { op: "Sgd".into(), message: e.to_string() })
@@ -137,6 +140,7 @@ impl Stateful for Sgd {
         self.settings = serde_json::from_value(settings)
             .map_err(|e| Error::Argument { op: "Sgd".into(), message: format!("not its settings: {e}") })?;
         self.momenta = unnamed("momentum_buffer", &tensors);
+        self.masters = Masters::restored(&tensors);
         Ok(())
     }
 }
@@ -144,7 +148,7 @@ impl Stateful for Sgd {
 kernel! {
     /// `p -= lr (±g + decay p)`.
     static DESCEND = Pointwise "sgd" (g: Each F32; lr, decay, sign) -> (@mut p: Each F32) |tile| {
-        let (lr, decay, sign) = (lr.f32(), decay.f32(), sign.f32());
+        let [lr, decay, sign] = [lr, decay, sign].map(Real::from);
         for i in 0..tile.1 {
             p[i] -= lr * (sign * g[i] + decay * p[i]);
         }
@@ -156,8 +160,7 @@ kernel! {
     static ROLL = Pointwise "sgd" (g: Each F32; lr, decay, sign, momentum, keep, nesterov)
         -> (@mut p: Each F32, @mut b: Each F32) |tile|
     {
-        let (lr, decay, sign, momentum, keep) = (lr.f32(), decay.f32(), sign.f32(), momentum.f32(), keep.f32());
-        let nesterov = nesterov.f32();
+        let [lr, decay, sign, momentum, keep, nesterov] = [lr, decay, sign, momentum, keep, nesterov].map(Real::from);
         for i in 0..tile.1 {
             let g = sign * g[i] + decay * p[i];
             b[i] = momentum * b[i] + keep * g;

@@ -37,22 +37,22 @@ fn unit(word: u32) -> f32 {
 kernel! {
     /// `y = low + width u` with `u` uniform in `[0, 1)`.
     static UNIFORM = Pointwise "rand" (; key, low, width) -> (y: Each F32) |tile| {
-        let (low, width) = (low.f32(), width.f32());
-        each_word(Key::of(key), tile.0, tile.1, |i, word| y[i] = low + width * unit(word));
+        let (low, width) = (Real::from(low), Real::from(width));
+        each_word(Key::of(key), tile.0, tile.1, |i, word| y[i] = low + width * Real::from(unit(word)));
     }
 }
 
 kernel! {
     /// `y = mean + std z` with `z` of the standard normal distribution.
     static NORMAL = Pointwise "randn" (; key, mean, std) -> (y: Each F32) |tile| {
-        let (key, mean, std) = (Key::of(key), mean.f32(), std.f32());
+        let (key, mean, std) = (Key::of(key), Real::from(mean), Real::from(std));
         let mut i = 0;
         while i < tile.1 {
             let from = (tile.0 + i) % GROUP;
             let normals = normals(&group(key.0, ((tile.0 + i) / GROUP) as u64));
             let take = (GROUP - from).min(tile.1 - i);
             for (to, z) in y[i..i + take].iter_mut().zip(&normals[from..from + take]) {
-                *to = mean + std * z;
+                *to = mean + std * Real::from(*z);
             }
             i += take;
         }

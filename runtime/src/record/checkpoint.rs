@@ -97,14 +97,14 @@ impl Checkpoint {
         Ok(Checkpoint { record: Arc::new(Record::open(path)?) })
     }
 
-    /// The model, with the config that it was built with.
+    /// The model, with the config and the dtypes that it had.
     ///
     /// # Errors
     /// `Error::Record` where the file holds another model.
     pub fn model<M: Model>(&self, device: &Device) -> Result<M> {
         check_name::<M>(&self.record)?;
         let config = self.read(CONFIG)?;
-        Ok(load_from(&self.record, MODEL, &config, device, None)?.model)
+        Ok(load_from(&self.record, MODEL, &config, device, None, None)?.model)
     }
 
     /// Puts optimiser, generator and context where they were.
@@ -115,7 +115,7 @@ impl Checkpoint {
         let mut tensors = Vec::new();
         for (name, _) in self.record.tensors() {
             if let Some(own) = name.strip_prefix(OPTIM) {
-                tensors.push((own.to_owned(), self.record.read_f32(name, device)?));
+                tensors.push((own.to_owned(), self.record.read(name, device)?));
             }
         }
         let (generator, state): (Rng, CxState) = (self.read("cotangent.rng")?, self.read("cotangent.cx")?);

@@ -5,7 +5,7 @@
 
 mod bytes;
 mod checkpoint;
-mod half;
+mod dtype;
 mod header;
 mod read;
 mod write;

@@ -1,11 +1,10 @@
 //! Reading a safetensors file.
 
 use super::bytes::{self, Bytes};
-use super::half::{bf16_to_f32, f16_to_f32};
-use super::header;
+use super::{dtype, header};
 use crate::device::Device;
-use crate::tensor::Tensor;
-use cotangent_hal::{Error, Result};
+use crate::tensor::{Raw, Tensor};
+use cotangent_hal::{DType, Error, Result};
 use safetensors::Dtype;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -33,7 +32,7 @@ pub struct Entry {
 impl Entry {
     /// Whether the values can be read as `f32`.
     pub fn reads_as_f32(&self) -> bool {
-        matches!(self.kind, Dtype::F32 | Dtype::F64 | Dtype::F16 | Dtype::BF16)
+        dtype::read(self.kind).is_some_and(DType::is_float)
     }
 }
 
@@ -91,9 +90,18 @@ impl Record {
     /// Reads a float tensor as `f32`.
     ///
     /// # Errors
+    /// As for [`read`](Self::read).
+    pub fn read_f32(&self, name: &str, device: &Device) -> Result<Tensor> {
+        let tensor = self.read(name, device)?;
+        crate::attempt(|| tensor.float())
+    }
+
+    /// Reads a float tensor in the dtype that it is stored in.
+    ///
+    /// # Errors
     /// `Error::Record` where there is no such tensor, its values are no floats or it has too many axes;
     /// `Error::Memory`.
-    pub fn read_f32(&self, name: &str, device: &Device) -> Result<Tensor> {
+    pub fn read(&self, name: &str, device: &Device) -> Result<Tensor> {
         let fault =
             |message| Error::Record { record: self.name.clone(), misfits: vec![format!("`{name}`: {message}")] };
         let entry = self.get(name).ok_or_else(|| fault("missing from the record".into()))?;
@@ -102,10 +110,14 @@ impl Record {
             let axes = entry.shape.len();
             return Err(fault(format!("it has {axes} axes in the record, but at most {most} are supported")));
         }
-        let Some(values) = self.floats(entry) else {
+        let Some(dtype) = dtype::read(entry.kind).filter(|dtype| dtype.is_float()) else {
             return Err(fault(format!("dtype `{}` in the record; supported: {FLOATS}", entry.dtype)));
         };
-        crate::attempt(|| Tensor::from_slice(&values, &entry.shape[..], device))
+        let mut bytes = std::borrow::Cow::Borrowed(self.stored(entry));
+        if cfg!(target_endian = "big") {
+            dtype::in_file_order(dtype, bytes.to_mut());
+        }
+        crate::attempt(|| Tensor::from_raw(Raw::from_bytes("read", device, dtype, &entry.shape, &bytes)))
     }
 
     /// Whether two tensors have one shape and the same values, bit for bit as `f32`.
@@ -125,8 +137,8 @@ impl Record {
         Some(match entry.kind {
             Dtype::F32 => bytes.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect(),
             Dtype::F64 => bytes.as_chunks().0.iter().map(|b| f64::from_le_bytes(*b) as f32).collect(),
-            Dtype::F16 => bytes.as_chunks().0.iter().map(|b| f16_to_f32(u16::from_le_bytes(*b))).collect(),
-            Dtype::BF16 => bytes.as_chunks().0.iter().map(|b| bf16_to_f32(u16::from_le_bytes(*b))).collect(),
+            Dtype::F16 => bytes.as_chunks().0.iter().map(|b| half::f16::from_le_bytes(*b).to_f32()).collect(),
+            Dtype::BF16 => bytes.as_chunks().0.iter().map(|b| half::bf16::from_le_bytes(*b).to_f32()).collect(),
             _ => return None,
         })
     }

@@ -1,10 +1,10 @@
 //! Writing a safetensors file: beside its place first, then under its name.
 
 use super::bytes::io;
+use super::dtype;
 use crate::model::{Erased, Leaf, Path as Place, Ties};
 use crate::tensor::Tensor;
 use cotangent_hal::{Error, Result};
-use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -55,17 +55,20 @@ impl Writer {
             record: path.display().to_string(),
             misfits: vec![format!("it cannot be written: {e}")],
         };
-        let stored: Vec<(&String, Vec<usize>, Vec<u8>)> = self
+        let stored: Vec<(&String, &Tensor, Vec<u8>)> = self
             .tensors
             .iter()
             .map(|(name, tensor)| {
-                let bytes = tensor.to_vec().iter().flat_map(|v| v.to_le_bytes()).collect();
-                (name, tensor.shape().to_vec(), bytes)
+                let mut bytes = vec![0; tensor.numel() * tensor.dtype().size()];
+                tensor.raw.read_into(&mut bytes);
+                dtype::in_file_order(tensor.dtype(), &mut bytes);
+                (name, tensor, bytes)
             })
             .collect();
         let mut views = Vec::with_capacity(stored.len());
-        for (name, shape, bytes) in &stored {
-            views.push((name.as_str(), TensorView::new(Dtype::F32, shape.clone(), bytes).map_err(fault)?));
+        for (name, tensor, bytes) in &stored {
+            let view = TensorView::new(dtype::written(tensor.dtype()), tensor.shape().to_vec(), bytes);
+            views.push((name.as_str(), view.map_err(fault)?));
         }
         // Which map it takes depends on the features that the program gives `safetensors`.
         safetensors::serialize(views, Some(self.metadata.clone().into_iter().collect())).map_err(fault)

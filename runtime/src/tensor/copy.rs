@@ -2,11 +2,11 @@
 
 use cotangent_hal::{DType, Kernel, kernel};
 
-/// The kernel that copies elements of `dtype`.
+/// The kernel that copies elements of `dtype`, or of another dtype of its kind, which the driver converts.
 pub(super) fn copy_kernel(dtype: DType) -> &'static Kernel {
     match dtype {
-        DType::F32 => &COPY_F32,
-        DType::I64 => &COPY_I64,
+        DType::F64 | DType::F32 | DType::F16 | DType::BF16 => &COPY_FLOAT,
+        DType::I64 | DType::I32 | DType::U8 => &COPY_INT,
         DType::Bool => &COPY_BOOL,
     }
 }
@@ -14,32 +14,36 @@ pub(super) fn copy_kernel(dtype: DType) -> &'static Kernel {
 /// The kernel that sets elements of `dtype` to its scalar.
 pub(super) fn fill_kernel(dtype: DType) -> &'static Kernel {
     match dtype {
-        DType::F32 => &FILL_F32,
-        DType::I64 => &FILL_I64,
+        DType::F64 | DType::F32 | DType::F16 | DType::BF16 => &FILL_FLOAT,
+        DType::I64 | DType::I32 | DType::U8 => &FILL_INT,
         DType::Bool => &FILL_BOOL,
     }
 }
 
 /// The kernel that converts elements, or `None` where there is nothing to convert.
 pub(super) fn cast_kernel(from: DType, to: DType) -> Option<&'static Kernel> {
-    match (from, to) {
-        (DType::F32, DType::F32) | (DType::I64, DType::I64) | (DType::Bool, DType::Bool) => None,
-        (DType::F32, DType::I64) => Some(&F32_TO_I64),
-        (DType::F32, DType::Bool) => Some(&F32_TO_BOOL),
-        (DType::I64, DType::F32) => Some(&I64_TO_F32),
-        (DType::I64, DType::Bool) => Some(&I64_TO_BOOL),
-        (DType::Bool, DType::F32) => Some(&BOOL_TO_F32),
-        (DType::Bool, DType::I64) => Some(&BOOL_TO_I64),
+    if from == to {
+        return None;
     }
+    Some(match (from.compute(), to.compute()) {
+        (DType::Bool, DType::I64) => &BOOL_TO_INT,
+        (DType::Bool, _) => &BOOL_TO_FLOAT,
+        (DType::I64, DType::Bool) => &INT_TO_BOOL,
+        (DType::I64, DType::I64) => &COPY_INT,
+        (DType::I64, _) => &INT_TO_FLOAT,
+        (_, DType::Bool) => &FLOAT_TO_BOOL,
+        (_, DType::I64) => &FLOAT_TO_INT,
+        (_, _) => &COPY_FLOAT,
+    })
 }
 
 kernel! {
     /// `y = x`.
-    static COPY_F32 = Pointwise "copy" (x: Each F32) -> (y: Each F32) |tile| { y.copy_from_slice(x); }
+    static COPY_FLOAT = Pointwise "copy" (x: Each F32) -> (y: Each F32) |tile| { y.copy_from_slice(x); }
 }
 kernel! {
     /// `y = x`.
-    static COPY_I64 = Pointwise "copy" (x: Each I64) -> (y: Each I64) |tile| { y.copy_from_slice(x); }
+    static COPY_INT = Pointwise "copy" (x: Each I64) -> (y: Each I64) |tile| { y.copy_from_slice(x); }
 }
 kernel! {
     /// `y = x`.
@@ -47,11 +51,11 @@ kernel! {
 }
 kernel! {
     /// `y = value`.
-    static FILL_F32 = Pointwise "fill" (; value) -> (y: Each F32) |tile| { y.fill(value.f32()); }
+    static FILL_FLOAT = Pointwise "fill" (; value) -> (y: Each F32) |tile| { y.fill(Real::from(value)); }
 }
 kernel! {
     /// `y = value`.
-    static FILL_I64 = Pointwise "fill" (; value) -> (y: Each I64) |tile| { y.fill(value.i64()); }
+    static FILL_INT = Pointwise "fill" (; value) -> (y: Each I64) |tile| { y.fill(value.i64()); }
 }
 kernel! {
     /// `y = value`.
@@ -59,7 +63,7 @@ kernel! {
 }
 kernel! {
     /// `y = x` towards zero; NaN becomes 0, what is out of range the nearest integer.
-    static F32_TO_I64 = Pointwise "int" (x: Each F32) -> (y: Each I64) |tile| {
+    static FLOAT_TO_INT = Pointwise "int" (x: Each F32) -> (y: Each I64) |tile| {
         for i in 0..tile.1 {
             y[i] = x[i] as i64;
         }
@@ -67,23 +71,23 @@ kernel! {
 }
 kernel! {
     /// `y = x != 0`.
-    static F32_TO_BOOL = Pointwise "bool" (x: Each F32) -> (y: Each Bool) |tile| {
+    static FLOAT_TO_BOOL = Pointwise "bool" (x: Each F32) -> (y: Each Bool) |tile| {
         for i in 0..tile.1 {
             y[i] = x[i] != 0.0;
         }
     }
 }
 kernel! {
-    /// `y = x`, rounded to the nearest `f32`.
-    static I64_TO_F32 = Pointwise "float" (x: Each I64) -> (y: Each F32) |tile| {
+    /// `y = x`, rounded to the nearest float.
+    static INT_TO_FLOAT = Pointwise "float" (x: Each I64) -> (y: Each F32) |tile| {
         for i in 0..tile.1 {
-            y[i] = x[i] as f32;
+            y[i] = x[i] as Real;
         }
     }
 }
 kernel! {
     /// `y = x != 0`.
-    static I64_TO_BOOL = Pointwise "bool" (x: Each I64) -> (y: Each Bool) |tile| {
+    static INT_TO_BOOL = Pointwise "bool" (x: Each I64) -> (y: Each Bool) |tile| {
         for i in 0..tile.1 {
             y[i] = x[i] != 0;
         }
@@ -91,15 +95,15 @@ kernel! {
 }
 kernel! {
     /// `y = 1` where `x` is true, else 0.
-    static BOOL_TO_F32 = Pointwise "float" (x: Each Bool) -> (y: Each F32) |tile| {
+    static BOOL_TO_FLOAT = Pointwise "float" (x: Each Bool) -> (y: Each F32) |tile| {
         for i in 0..tile.1 {
-            y[i] = x[i] as u8 as f32;
+            y[i] = x[i] as u8 as Real;
         }
     }
 }
 kernel! {
     /// `y = 1` where `x` is true, else 0.
-    static BOOL_TO_I64 = Pointwise "int" (x: Each Bool) -> (y: Each I64) |tile| {
+    static BOOL_TO_INT = Pointwise "int" (x: Each Bool) -> (y: Each I64) |tile| {
         for i in 0..tile.1 {
             y[i] = x[i] as i64;
         }

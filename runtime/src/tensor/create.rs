@@ -1,6 +1,6 @@
 //! Tensors from numbers.
 
-use super::{Bool, Element, Float, Int, IntoShape, Kind, Raw, Tensor};
+use super::{Bool, Element, Float, Int, IntoShape, Kind, Raw, Storage, Tensor};
 use crate::device::Device;
 use cotangent_hal::{DType, Scalar};
 
@@ -14,6 +14,13 @@ impl<K: Kind> Tensor<K> {
         Tensor::from_raw(Raw::from_bytes("from_slice", device, E::DTYPE, &shape, E::bytes(data)))
     }
 
+    /// As [`from_slice`](Self::from_slice), of any number of the kind: `Tensor::from_slice_of(&[1.0f64, 2.0], ..)`.
+    #[track_caller]
+    pub fn from_slice_of<E: Storage<Kind = K>>(data: &[E], shape: impl IntoShape, device: &Device) -> Self {
+        let shape = shape.into_shape().all("from_slice_of");
+        Tensor::from_raw(Raw::from_bytes("from_slice_of", device, E::DTYPE, &shape, E::bytes(data)))
+    }
+
     /// As [`from_slice`](Self::from_slice).
     #[track_caller]
     pub fn from_vec<E: Element<Kind = K>>(data: Vec<E>, shape: impl IntoShape, device: &Device) -> Self {
@@ -25,6 +32,12 @@ impl<K: Kind> Tensor<K> {
     #[track_caller]
     pub fn full<E: Element<Kind = K>>(shape: impl IntoShape, value: E, device: &Device) -> Self {
         Tensor::from_raw(Raw::full(device, E::DTYPE, &shape.into_shape().all("full"), value.scalar()))
+    }
+
+    /// As [`full`](Self::full), of any number of the kind.
+    #[track_caller]
+    pub fn full_of<E: Storage<Kind = K>>(shape: impl IntoShape, value: E, device: &Device) -> Self {
+        Tensor::from_raw(Raw::full(device, E::DTYPE, &shape.into_shape().all("full_of"), value.scalar()))
     }
 
     /// A tensor without axes. The number's type gives the kind.

@@ -25,17 +25,33 @@ pub(super) fn text(raw: &Raw) -> String {
             let extents: Vec<String> = raw.shape.iter().map(usize::to_string).collect();
             suffixes.push(format!("size=({})", extents.join(", ")));
         }
-        match raw.dtype {
-            DType::F32 => {}
-            DType::I64 => suffixes.push("dtype=torch.int64".into()),
-            DType::Bool => suffixes.push("dtype=torch.bool".into()),
+        if raw.dtype != DType::F32 {
+            suffixes.push(suffix(raw.dtype));
         }
         "[]".into()
     } else {
+        if !matches!(raw.dtype, DType::F32 | DType::I64 | DType::Bool) {
+            suffixes.push(suffix(raw.dtype));
+        }
         let shown = if raw.numel() > THRESHOLD { Shown::edges(raw) } else { Shown::all(raw) };
         shown.axis(0, 0, PREFIX.len())
     };
     with_suffixes(format!("{PREFIX}{body}"), &suffixes)
+}
+
+/// The dtype by PyTorch's name.
+fn suffix(dtype: DType) -> String {
+    let name = match dtype {
+        DType::F64 => "float64",
+        DType::F32 => "float32",
+        DType::F16 => "float16",
+        DType::BF16 => "bfloat16",
+        DType::I64 => "int64",
+        DType::I32 => "int32",
+        DType::U8 => "uint8",
+        DType::Bool => "bool",
+    };
+    format!("dtype=torch.{name}")
 }
 
 /// The elements that are shown, as padded text.
@@ -70,8 +86,8 @@ impl Shown {
 
     fn new(raw: &Raw, cut: Vec<bool>) -> Shown {
         let (elements, width) = match raw.dtype {
-            DType::F32 => floats(&raw.to_vec::<f32>()),
-            DType::I64 => plain(raw.to_vec::<i64>().iter().map(i64::to_string).collect()),
+            DType::F64 | DType::F32 | DType::F16 | DType::BF16 => floats(&raw.to_vec::<f64>()),
+            DType::I64 | DType::I32 | DType::U8 => plain(raw.to_vec::<i64>().iter().map(i64::to_string).collect()),
             DType::Bool => {
                 plain(raw.to_vec::<bool>().iter().map(|&v| if v { "True" } else { "False" }.into()).collect())
             }
@@ -122,8 +138,7 @@ enum Form {
 }
 
 /// The numbers in one form, and the width of the widest that is finite and not 0.
-fn floats(values: &[f32]) -> (Vec<String>, usize) {
-    let values: Vec<f64> = values.iter().map(|&v| f64::from(v)).collect();
+fn floats(values: &[f64]) -> (Vec<String>, usize) {
     let sized = || values.iter().copied().filter(|v| v.is_finite() && *v != 0.0);
     let form = form(sized());
     let width = sized().map(|v| float(v, form).len()).max().unwrap_or(1);

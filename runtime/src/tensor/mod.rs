@@ -3,6 +3,7 @@
 //! **Invariant:** a tensor is a value. Operations never change a tensor that anyone else can see: they write in place
 //! only where the buffer has one owner, and views share memory only for reading.
 
+mod convert;
 mod copy;
 mod create;
 mod dims;
@@ -14,7 +15,7 @@ mod sizes;
 #[cfg(feature = "cpu")]
 pub use create::{arange, causal_mask};
 pub use dims::{Dims, MAX_RANK, PerAxis, Strides};
-pub use kind::{Bool, Element, Float, Int, Kind};
+pub use kind::{Bool, Element, Float, Int, Kind, Storage};
 pub use sizes::{Axes, Extent, Extents, IntoAxes, IntoShape};
 
 pub(crate) use dims::broadcast;
@@ -23,7 +24,6 @@ pub(crate) use sizes::{axis_below, axis_of};
 
 use crate::device::Device;
 use crate::raise::raise;
-use bytemuck::Zeroable;
 use cotangent_hal::{DType, Error};
 use std::fmt;
 use std::marker::PhantomData;
@@ -80,28 +80,40 @@ impl<K: Kind> Tensor<K> {
         self.raw.is_contiguous()
     }
 
-    /// All elements in row-major order. Waits for the device.
+    /// All elements in row-major order, as the number of the kind: `f32`, `i64` or `bool`, whatever the dtype. Waits
+    /// for the device.
     #[track_caller]
     pub fn to_vec(&self) -> Vec<K::Element> {
         self.raw.to_vec()
     }
 
-    /// The only element; raises where there is not exactly one. Waits for the device.
+    /// All elements in row-major order as any number of the kind, such as `f64`, converted where the dtype is another.
+    #[track_caller]
+    pub fn to_vec_of<E: Storage<Kind = K>>(&self) -> Vec<E> {
+        self.raw.to_vec()
+    }
+
+    /// The only element, as [`to_vec`](Self::to_vec) reads it; raises where there is not exactly one. Waits for the
+    /// device.
     #[track_caller]
     pub fn item(&self) -> K::Element {
-        if self.numel() != 1 {
-            raise(Error::Shape {
+        self.item_of()
+    }
+
+    /// As [`item`](Self::item), as any number of the kind.
+    #[track_caller]
+    pub fn item_of<E: Storage<Kind = K>>(&self) -> E {
+        match self.raw.single() {
+            Some(element) => element,
+            None => raise(Error::Shape {
                 op: "item".into(),
                 message: format!(
                     "{:?} has {} elements, but only a single one can be read as a number",
                     self.shape(),
                     self.numel()
                 ),
-            });
+            }),
         }
-        let mut stored = Zeroable::zeroed();
-        self.raw.read_into(bytemuck::bytes_of_mut(&mut stored));
-        K::Element::of(stored)
     }
 
     /// The same values on `device`; itself where it lives there.
@@ -114,49 +126,12 @@ impl<K: Kind> Tensor<K> {
         self.raw.read_into(&mut bytes);
         Tensor::from_raw(Raw::from_bytes("to_device", device, self.dtype(), self.shape(), &bytes))
     }
-
-    /// The same values as `dtype`, another precision of the same kind; raises where the kind has no such precision.
-    #[track_caller]
-    pub fn to(self, dtype: DType) -> Self {
-        if !K::accepts(dtype) {
-            raise(Error::Dtype { op: "to".into(), given: dtype, accepted: K::DTYPES.to_vec() });
-        }
-        Tensor::from_raw(self.raw.cast(dtype))
-    }
 }
 
 impl Tensor<Float> {
     /// The same values, cut off from the derivative.
     pub fn detach(self) -> Self {
         self
-    }
-
-    /// The values as integers, towards zero. NaN becomes 0, what is out of range the nearest integer.
-    #[track_caller]
-    pub fn int(self) -> Tensor<Int> {
-        Tensor::from_raw(self.raw.cast(DType::I64))
-    }
-}
-
-impl Tensor<Int> {
-    /// The values as floats.
-    #[track_caller]
-    pub fn float(self) -> Tensor {
-        Tensor::from_raw(self.raw.cast(DType::F32))
-    }
-}
-
-impl Tensor<Bool> {
-    /// 1 where true, 0 elsewhere.
-    #[track_caller]
-    pub fn float(self) -> Tensor {
-        Tensor::from_raw(self.raw.cast(DType::F32))
-    }
-
-    /// 1 where true, 0 elsewhere.
-    #[track_caller]
-    pub fn int(self) -> Tensor<Int> {
-        Tensor::from_raw(self.raw.cast(DType::I64))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::copy;
 use super::dims::{Dims, Strides};
-use super::kind::Element;
+use super::kind::Storage;
 use crate::device::Device;
 use crate::raise::raise;
 use bytemuck::Zeroable;
@@ -81,13 +81,23 @@ impl Raw {
         }
     }
 
-    /// All elements in row-major order; their type must be that of the dtype.
+    /// All elements in row-major order, converted where they are stored as another type.
     #[track_caller]
-    pub(crate) fn to_vec<E: Element>(&self) -> Vec<E> {
-        debug_assert_eq!(self.dtype, E::DTYPE);
+    pub(crate) fn to_vec<E: Storage>(&self) -> Vec<E> {
         let mut stored = vec![Zeroable::zeroed(); self.numel()];
-        self.read_into(bytemuck::cast_slice_mut(&mut stored));
+        self.clone().cast(E::DTYPE).read_into(bytemuck::cast_slice_mut(&mut stored));
         stored.into_iter().map(E::of).collect()
+    }
+
+    /// The only element, converted as by [`to_vec`](Raw::to_vec), or `None` where there is not exactly one.
+    #[track_caller]
+    pub(crate) fn single<E: Storage>(&self) -> Option<E> {
+        if self.numel() != 1 {
+            return None;
+        }
+        let mut stored = Zeroable::zeroed();
+        self.clone().cast(E::DTYPE).read_into(bytemuck::bytes_of_mut(&mut stored));
+        Some(E::of(stored))
     }
 
     /// The result of an operation on tensors that it owns: the buffer of the first of `owned` that has the result's
@@ -144,7 +154,8 @@ impl Raw {
         out
     }
 
-    /// Writes the values to `out`, which has the same shape and dtype and shares no memory with `self`.
+    /// Writes the values to `out`, which has the same shape, a dtype of the same kind, and shares no memory with
+    /// `self`.
     #[track_caller]
     pub(crate) fn copy_to(&self, out: &Raw) {
         if self.numel() > 0 {

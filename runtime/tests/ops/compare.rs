@@ -1,4 +1,4 @@
-use crate::reference::{Array, close, cpu, layouts, pulled, random};
+use crate::reference::{Array, cpu, exact, layouts, pulled, random};
 use cotangent_runtime::diff::Want;
 use cotangent_runtime::ops::select;
 use cotangent_runtime::testing::{GradCheck, check_grad};
@@ -33,7 +33,7 @@ fn comparisons_broadcast_all_layouts() {
         for b in layouts(&[4], -1.0, 1.0, 2) {
             let (x, y) = (Array::of(&a), Array::of(&b));
             let want = Array::from_fn(&[3, 4], |i| f64::from(x.at(i) < y.at(i)));
-            close(&a.clone().lt(&b).float(), &want, 0.0, 0.0);
+            exact(&a.clone().lt(&b).float(), &want);
         }
     }
 }
@@ -56,7 +56,7 @@ fn select_sends_cotangents_to_the_chosen_side() {
         for b in layouts(&[4], -1.0, 1.0, 2) {
             let (x, y) = (Array::of(&a), Array::of(&b));
             let want = Array::from_fn(&[3, 4], |i| if nc.at(i) == 1.0 { x.at(i) } else { y.at(i) });
-            close(&select(c.clone(), &a, &b), &want, 0.0, 0.0);
+            exact(&select(c.clone(), &a, &b), &want);
             for wants in [[false, false], [true, false], [false, true], [true, true]] {
                 let bits = Want::of(&[true, true, wants[0], wants[1]]);
                 let (y, p) = select::vjp(c.clone(), a.clone(), b.clone(), bits);
@@ -86,7 +86,7 @@ fn masked_fill() {
         let mask = random(&[4], -1.0, 1.0, 9).gt(0.0);
         let (nx, nm) = (Array::of(&x), Array::of(&mask.clone().float()));
         let want = Array::from_fn(&[3, 4], |i| if nm.at(i) == 1.0 { -7.0 } else { nx.at(i) });
-        close(&x.clone().masked_fill(mask.clone(), -7), &want, 0.0, 0.0);
+        exact(&x.clone().masked_fill(mask.clone(), -7), &want);
         let (y, p) = x.clone().masked_fill__vjp(mask.clone(), -7.0, Want::NONE);
         assert!(pulled(p, Some(y.ones_like())).0.is_none());
         check_grad(

@@ -1,4 +1,6 @@
-use crate::reference::{Array, SHAPES, check_unary, close, cpu, index, layouts, pulled, random};
+use crate::reference::{
+    Array, SHAPES, check_unary, close, cpu, exact, index, layouts, near, pulled, random, tolerance,
+};
 use cotangent_runtime::diff::Want;
 use cotangent_runtime::testing::{GradCheck, check_grad};
 use cotangent_runtime::{Error, Tensor, attempt};
@@ -41,13 +43,13 @@ macro_rules! check {
                             let (x, axes) = (x.clone(), axes.clone());
                             let op = |x: Tensor| if keepdim { x.$keepdim(&axes) } else { x.$name(&axes) };
                             if !smooth {
-                                close(&op(x), &want, 1e-5, 1e-5);
+                                close(&op(x), &want);
                             } else if keepdim {
                                 let vjp = |x: Tensor, w: Want| x.$keepdim_vjp(&axes, w);
-                                check_unary(&x, &want, 1e-5, op, vjp, |p, ct| pulled(p, ct).0);
+                                check_unary(&x, &want, op, vjp, |p, ct| pulled(p, ct).0);
                             } else {
                                 let vjp = |x: Tensor, w: Want| x.$vjp(&axes, w);
-                                check_unary(&x, &want, 1e-5, op, vjp, |p, ct| pulled(p, ct).0);
+                                check_unary(&x, &want, op, vjp, |p, ct| pulled(p, ct).0);
                             }
                         }
                     }
@@ -86,9 +88,10 @@ fn large_folds_cut_rows_and_slices() {
         for x in layouts(&shape, -0.5, 1.0, 5) {
             let (short, _, groups) = groups(&Array::of(&x), &axes);
             let sum = groups.iter().map(|g| g.iter().sum()).collect();
-            close(&x.clone().sum(&axes), &Array { shape: short.clone(), data: sum }, 1e-5, 1e-4);
+            let want = Array { shape: short.clone(), data: sum };
+            near(&x.clone().sum(&axes), &want, 10.0 * tolerance(x.dtype()));
             let max = groups.iter().map(|g| g.iter().copied().fold(f64::NEG_INFINITY, f64::max)).collect();
-            close(&x.amax(&axes), &Array { shape: short, data: max }, 0.0, 0.0);
+            exact(&x.amax(&axes), &Array { shape: short, data: max });
         }
     }
     // A plain running sum in f32 would stop at 2^24.

@@ -2,7 +2,7 @@
 
 use cotangent_runtime::diff::{Pullback, Want};
 use cotangent_runtime::testing::{GradCheck, assert_close, check_grad};
-use cotangent_runtime::{Device, Rng, Tensor};
+use cotangent_runtime::{DType, Device, Rng, Tensor};
 
 /// A dense row-major array.
 #[derive(Clone, Debug)]
@@ -13,7 +13,7 @@ pub(crate) struct Array {
 
 impl Array {
     pub(crate) fn of(x: &Tensor) -> Array {
-        Array { shape: x.shape().to_vec(), data: x.to_vec().into_iter().map(f64::from).collect() }
+        Array { shape: x.shape().to_vec(), data: x.to_vec_of::<f64>() }
     }
 
     pub(crate) fn from_fn(shape: &[usize], mut f: impl FnMut(&[usize]) -> f64) -> Array {
@@ -50,10 +50,33 @@ pub(crate) fn broadcast(a: &[usize], b: &[usize]) -> Vec<usize> {
     (0..rank).map(|i| if extent(a, i) == 1 { extent(b, i) } else { extent(a, i) }).collect()
 }
 
+/// How far a result may be from the exact one, relative to it. Of 16 bits it is one rounding, so that
+/// rounding on the way would be found.
+pub(crate) fn tolerance(dtype: DType) -> f64 {
+    match dtype {
+        DType::F64 => 1e-12,
+        DType::F32 => 1e-5,
+        DType::F16 => 5e-4,
+        DType::BF16 => 4e-3,
+        DType::I64 | DType::I32 | DType::U8 | DType::Bool => 0.0,
+    }
+}
+
+/// Asserts that a result is the exact one within the [`tolerance`] of its dtype, an eighth of it where it is near 0.
 #[track_caller]
-pub(crate) fn close(got: &Tensor, want: &Array, rtol: f64, atol: f64) {
-    let values: Vec<f32> = want.data.iter().map(|&v| v as f32).collect();
-    assert_close(got, &Tensor::from_slice(&values, &want.shape[..], got.device()), rtol, atol);
+pub(crate) fn close(got: &Tensor, want: &Array) {
+    near(got, want, tolerance(got.dtype()));
+}
+
+/// Asserts that a result is the exact one.
+#[track_caller]
+pub(crate) fn exact(got: &Tensor, want: &Array) {
+    near(got, want, 0.0);
+}
+
+#[track_caller]
+pub(crate) fn near(got: &Tensor, want: &Array, tolerance: f64) {
+    assert_close(got, &Tensor::from_slice_of(&want.data, &want.shape[..], got.device()), tolerance, tolerance / 8.0);
 }
 
 pub(crate) fn cpu() -> Device {
@@ -65,28 +88,34 @@ pub(crate) const SHAPES: &[&[usize]] =
     &[&[], &[1], &[0], &[7], &[3, 4], &[2, 0, 3], &[1, 9], &[5, 1, 3], &[2, 3, 4], &[33, 129]];
 
 /// Random tensors of one shape: contiguous, transposed, cut out of a larger one, and repeated along an axis of extent
-/// 1 where the shape has one longer than that.
+/// 1 where the shape has one longer than that. Each is of another float dtype, and which is of which depends on the
+/// seed.
 pub(crate) fn layouts(shape: &[usize], low: f32, high: f32, seed: u64) -> Vec<Tensor> {
-    let (mut rng, device) = (Rng::seed(seed), cpu());
-    let mut out = vec![Tensor::uniform(shape, low, high, &mut rng, &device)];
+    let mut rng = Rng::seed(seed);
+    let mut out = Vec::new();
+    let mut next = |shape: &[usize], view: &dyn Fn(Tensor) -> Tensor| {
+        let dtype = DType::FLOATS[(out.len() + seed as usize) % 4];
+        out.push(view(Tensor::uniform(shape, low, high, &mut rng, &cpu()).to(dtype)));
+    };
+    next(shape, &|x| x);
     if let [.., a, b] = *shape {
         let mut turned = shape.to_vec();
         turned[shape.len() - 2] = b;
         turned[shape.len() - 1] = a;
-        out.push(Tensor::uniform(turned, low, high, &mut rng, &device).transpose(-1, -2));
+        next(&turned, &|x| x.transpose(-1, -2));
     }
     if let [.., n] = *shape {
         let mut larger = shape.to_vec();
         larger[shape.len() - 1] = n + 3;
-        out.push(Tensor::uniform(larger, low, high, &mut rng, &device).narrow(-1, 2, n));
+        next(&larger, &|x| x.narrow(-1, 2, n));
         let mut one = shape.to_vec();
         one[0] = 1;
-        out.push(Tensor::uniform(one, low, high, &mut rng, &device).expand(shape));
+        next(&one, &|x| x.expand(shape));
     }
     out
 }
 
-/// The first layout alone: for operands whose layout is not under test.
+/// A contiguous tensor of `f32`: for operands whose layout and dtype are not under test.
 pub(crate) fn random(shape: &[usize], low: f32, high: f32, seed: u64) -> Tensor {
     Tensor::uniform(shape, low, high, &mut Rng::seed(seed), &cpu())
 }
@@ -96,17 +125,18 @@ pub(crate) fn random(shape: &[usize], low: f32, high: f32, seed: u64) -> Tensor 
 pub(crate) fn check_unary<P>(
     x: &Tensor,
     want: &Array,
-    tolerance: f64,
     f: impl Fn(Tensor) -> Tensor,
     vjp: impl Fn(Tensor, Want) -> (Tensor, P),
     first: impl Fn(P, Option<Tensor>) -> Option<Tensor>,
 ) {
-    close(&f(x.clone()), want, tolerance, tolerance);
+    let y = f(x.clone());
+    assert_eq!(y.dtype(), x.dtype());
+    close(&y, want);
     let (y, pullback) = vjp(x.clone(), Want::ALL);
-    close(&y, want, tolerance, tolerance);
+    close(&y, want);
     assert!(first(pullback, None).is_none(), "a zero cotangent gives a zero one");
     let (y, pullback) = vjp(x.clone(), Want::NONE);
-    close(&y, want, tolerance, tolerance);
+    close(&y, want);
     assert!(first(pullback, Some(y.ones_like())).is_none(), "an unwanted cotangent is none");
     check_grad(
         |xs| f(xs[0].clone()),

@@ -34,10 +34,10 @@ fn softmax_and_its_logarithm() {
                 let want = along(&Array::of(&x), axis, softmax);
                 let back = axis as isize - shape.len() as isize;
                 let vjp = |x: Tensor, w: Want| x.softmax__vjp(back, w);
-                check_unary(&x, &want, 1e-5, |x| x.softmax(axis as isize), vjp, |p, ct| pulled(p, ct).0);
+                check_unary(&x, &want, |x| x.softmax(axis as isize), vjp, |p, ct| pulled(p, ct).0);
                 let vjp = |x: Tensor, w: Want| x.log_softmax__vjp(back, w);
                 let want = want.map(f64::ln);
-                check_unary(&x, &want, 1e-5, |x| x.log_softmax(axis as isize), vjp, |p, ct| pulled(p, ct).0);
+                check_unary(&x, &want, |x| x.log_softmax(axis as isize), vjp, |p, ct| pulled(p, ct).0);
             }
         }
     }
@@ -69,11 +69,11 @@ fn layer_norm() {
                 let norm = |(i, v): (usize, &f64)| (v - mean) / (var + 1e-2).sqrt() * nw.data[i] + nb.data[i];
                 line.iter().enumerate().map(norm).collect()
             });
-            close(&x.clone().layer_norm(w.clone(), b.clone(), 1e-2), &want, 1e-5, 1e-5);
+            close(&x.clone().layer_norm(w.clone(), b.clone(), 1e-2), &want);
             for bits in 0..8 {
                 let wants = [bits & 1 == 1, bits & 2 == 2, bits & 4 == 4];
                 let (y, p) = x.clone().layer_norm__vjp(w.clone(), b.clone(), 1e-2, Want::of(&wants));
-                close(&y, &want, 1e-5, 1e-5);
+                close(&y, &want);
                 let (dx, dw, db, ()) = pulled(p, Some(y.ones_like()));
                 assert_eq!([dx.is_some(), dw.is_some(), db.is_some()], wants);
             }

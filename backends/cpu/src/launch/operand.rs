@@ -10,6 +10,8 @@ use cotangent_hal::{Access, Arg, DType, Domain, Error, Kernel, Memory, Operand, 
 #[derive(Clone, Copy)]
 pub(crate) struct Checked<'a> {
     pub operand: &'static Operand,
+    /// The dtype that a tile sees; the view's is the one that is stored.
+    pub dtype: DType,
     pub view: &'a View<'a>,
     pub block: &'a Block,
     /// From the lowest element to behind the highest; equal where the view is empty.
@@ -26,6 +28,8 @@ impl Checked<'_> {
 
 /// All arguments of a launch.
 pub(crate) struct Operands<'a> {
+    /// Whether floats are computed in `f64`.
+    pub wide: bool,
     pub tensors: Few<Checked<'a>>,
     pub scalars: Few<Scalar>,
     /// The right to use each buffer, held until the launch is done.
@@ -35,7 +39,7 @@ pub(crate) struct Operands<'a> {
 impl<'a> Operands<'a> {
     #[inline]
     pub(crate) fn new() -> Self {
-        Operands { tensors: Few::new(), scalars: Few::new(), borrows: Few::new() }
+        Operands { wide: false, tensors: Few::new(), scalars: Few::new(), borrows: Few::new() }
     }
 
     /// Verifies `args` against what `kernel` declares, and takes them.
@@ -58,6 +62,10 @@ impl<'a> Operands<'a> {
         }
         for (operand, arg) in kernel.operands.iter().zip(args) {
             take_tensor(&mut self.tensors, kernel, operand, arg, shape)?;
+        }
+        self.wide = self.tensors.iter().any(|t| t.view.dtype == DType::F64);
+        if self.wide {
+            self.tensors.iter_mut().filter(|t| t.dtype == DType::F32).for_each(|t| t.dtype = DType::F64);
         }
         for arg in &args[count..] {
             let Arg::Scalar(scalar) = arg else {
@@ -144,9 +152,10 @@ fn take_tensor<'a>(
             return Err(misuse(kernel, message));
         }
     };
-    if view.dtype != operand.dtype {
+    let accepted = operand.accepts(kernel);
+    if !accepted.contains(&view.dtype) {
         let op = format!("{} (`{}`)", kernel.name, operand.name);
-        return Err(Error::Dtype { op, given: view.dtype, accepted: vec![operand.dtype] });
+        return Err(Error::Dtype { op, given: view.dtype, accepted: accepted.to_vec() });
     }
     if wanted.is_some_and(|wanted| wanted != view.shape) {
         let wanted = wanted.unwrap_or_default();
@@ -156,7 +165,7 @@ fn take_tensor<'a>(
     let Some(range) = range(view, block) else {
         return Err(misshapen(kernel, format!("`{}` {}", operand.name, outside(view, block))));
     };
-    tensors.push(Checked { operand, view, block, range, overwritten: false });
+    tensors.push(Checked { operand, dtype: operand.dtype, view, block, range, overwritten: false });
     Ok(())
 }
 

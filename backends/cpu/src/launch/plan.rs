@@ -47,7 +47,9 @@ pub(crate) struct Walk {
 pub(crate) struct Slot {
     /// The element at index 0.
     pub ptr: *mut u8,
+    /// The dtype that tiles see, and the one that is stored.
     pub dtype: DType,
+    pub stored: DType,
     pub role: Role,
     pub access: Access,
     /// Elements from one index of a collapsed axis to the next.
@@ -61,8 +63,9 @@ pub(crate) enum Source {
     /// In the tensor itself.
     Place,
     /// In scratch, `offset` bytes from its start, the rows of a panel `pitch` elements apart. Where `keep`, what was
-    /// gathered stays right while it comes from the same place.
-    Scratch { offset: usize, pitch: usize, keep: bool },
+    /// gathered stays right while it comes from the same place. An operand that is converted has room for the stored
+    /// elements at `raw`.
+    Scratch { offset: usize, pitch: usize, keep: bool, raw: usize },
     /// The same slice of that many elements for all tiles: whole tensors.
     Fixed(usize),
     /// A slice that each block of rows has of its own, the `n`-th of such operands.
@@ -94,7 +97,8 @@ impl Walk {
             let offset = if !tensor.is_empty() { tensor.view.offset * tensor.view.dtype.size() } else { 0 };
             slots.push(Slot {
                 ptr: tensor.block.ptr().wrapping_add(offset),
-                dtype: tensor.view.dtype,
+                dtype: tensor.dtype,
+                stored: tensor.view.dtype,
                 role: tensor.operand.role,
                 access: tensor.operand.access,
                 strides: [0; 8],
@@ -174,8 +178,8 @@ fn cut(walk: &mut Walk, domain: Domain, tensors: &[Checked<'_>], slots: &[Slot])
                 walk.split -= 1;
             }
         }
-        let aliased = || tensors.iter().any(|t| t.overwritten || t.view.dtype == DType::Bool);
-        let direct = walk.rank == 1 && slots.iter().all(|s| s.strides[0] == 1) && !aliased();
+        let copied = || tensors.iter().any(|t| t.overwritten || t.dtype == DType::Bool || t.dtype != t.view.dtype);
+        let direct = walk.rank == 1 && slots.iter().all(|s| s.strides[0] == 1) && !copied();
         let tile = if direct {
             DIRECT
         } else if wide {
@@ -244,11 +248,20 @@ fn place(walk: &mut Walk, tensors: &[Checked<'_>], slots: &mut [Slot]) {
         };
         let input = slot.role == Role::In;
         // Bytes of truth values are made 0 or 1 on the way into scratch; as bytes they might be anything.
-        let in_place = contiguous(walk, slot) && !(tensor.overwritten || input && slot.dtype == DType::Bool);
+        let converted = slot.dtype != slot.stored;
+        let in_place =
+            contiguous(walk, slot) && !(converted || tensor.overwritten || input && slot.dtype == DType::Bool);
         if !in_place {
             let pitch = if rows > 1 && length > 1 { length + PANEL_GAP } else { length };
-            slot.source = Source::Scratch { offset: walk.scratch, pitch, keep: input && !tensor.overwritten };
-            walk.scratch += (pitch * rows * slot.dtype.size()).next_multiple_of(64);
+            let mut room = |dtype: DType| {
+                let offset = walk.scratch;
+                // Room for an empty row too: its slice needs a place.
+                walk.scratch += (pitch * rows * dtype.size()).next_multiple_of(64).max(64);
+                offset
+            };
+            let offset = room(slot.dtype);
+            let raw = if converted { room(slot.stored) } else { offset };
+            slot.source = Source::Scratch { offset, pitch, keep: input && !tensor.overwritten, raw };
         }
     }
 }

@@ -7,7 +7,7 @@ use super::plan::{Slot, Source, Walk};
 use super::small;
 use crate::backend::threads;
 use crate::memory::{Block, Pool};
-use crate::strided::{self, Side};
+use crate::strided::{self, Side, Way};
 use cotangent_hal::native::{In, Level, Out, Tile, TileFn};
 use cotangent_hal::{Access, Arg, DType, Kernel, Result, Role, Scalar};
 use rayon::prelude::*;
@@ -59,11 +59,12 @@ pub(crate) fn launch(
     let has = |access| tensors.iter().any(|t| t.operand.access == access);
     let whole = has(Access::Whole);
     let copies = if whole { bind_whole(pool, tensors, &mut slots)? } else { Vec::new() };
+    let native = if operands.wide { kernel.native64.as_ref().unwrap_or(&kernel.native) } else { &kernel.native };
     let run = Run {
         walk: &walk,
         slots: &slots,
         ins: tensors.iter().take_while(|t| t.operand.role == Role::In).count(),
-        body: kernel.native.fns[level as usize],
+        body: native.fns[level as usize],
         scalars: &operands.scalars,
         pool,
     };
@@ -73,7 +74,7 @@ pub(crate) fn launch(
         run.all_units()?;
     }
     if whole {
-        return_whole(tensors, &slots);
+        return_whole(pool, tensors, &slots)?;
     }
     drop(copies);
     Ok(())
@@ -119,16 +120,22 @@ impl Run<'_> {
         let outs = self.slots.iter().zip(tensors).filter(|(s, _)| s.access == Access::PerColumn);
         for (i, (slot, tensor)) in outs.enumerate() {
             let first = sums.0.wrapping_add(i * pitch * 8);
-            let stride = tensor.view.strides[0];
+            let raw = self.pool.take(width * slot.stored.size())?;
             // SAFETY: the sums are written, zeros at least; the output's `width` elements are verified, and the
             // launch's alone.
             unsafe {
                 match slot.dtype {
-                    DType::F32 => add::<f32>(first, blocks, columns * pitch * 8, slot.ptr, width, stride, |a, b| a + b),
-                    DType::I64 | DType::Bool => {
-                        add::<i64>(first, blocks, columns * pitch * 8, slot.ptr, width, stride, i64::wrapping_add);
+                    DType::F64 => add::<f64>(first, blocks, columns * pitch * 8, width, |a, b| a + b),
+                    DType::F32 | DType::F16 | DType::BF16 => {
+                        add::<f32>(first, blocks, columns * pitch * 8, width, |a, b| a + b);
+                    }
+                    DType::I64 | DType::I32 | DType::U8 | DType::Bool => {
+                        add::<i64>(first, blocks, columns * pitch * 8, width, i64::wrapping_add);
                     }
                 }
+                let place = Side { ptr: slot.ptr, strides: &[0, tensor.view.strides[0]] };
+                let total = Side { ptr: first, strides: &[0, 1] };
+                strided::transfer(Way::Out, &[1, width], (slot.stored, place), (slot.dtype, total), raw.ptr());
             }
         }
         Ok(())
@@ -188,15 +195,14 @@ impl Run<'_> {
         let mut starts = [std::ptr::null_mut::<u8>(); MOST];
         for (i, slot) in self.slots.iter().enumerate() {
             let offset: isize = (0..=walk.split).map(|a| index[a] as isize * slot.strides[a]).sum();
-            starts[i] = slot.ptr.wrapping_offset(offset * slot.dtype.size() as isize);
-            if let Source::Scratch { offset, pitch, keep } = slot.source
+            starts[i] = slot.ptr.wrapping_offset(offset * slot.stored.size() as isize);
+            if let Source::Scratch { keep, .. } = slot.source
                 && slot.role != Role::Out
             {
                 let key = (starts[i], rows, len);
                 if !keep || filled[i] != key {
-                    let dst = scratch.wrapping_add(offset);
                     // SAFETY: the tile's elements are within the verified view, the scratch is this thread's.
-                    unsafe { self.exchange(slot, starts[i], dst, pitch, rows, panel, span, true) };
+                    unsafe { self.exchange(Way::In, slot, starts[i], scratch, rows, panel, span) };
                     filled[i] = key;
                 }
             }
@@ -236,31 +242,28 @@ impl Run<'_> {
             }
         }
         for (i, slot) in self.slots[self.ins..].iter().enumerate() {
-            if let Source::Scratch { offset, pitch, .. } = slot.source {
-                let src = scratch.wrapping_add(offset);
-                // SAFETY: the tile's elements are within the verified view, which this launch alone writes.
-                unsafe { self.exchange(slot, starts[self.ins + i], src, pitch, rows, panel, span, false) };
-            }
+            // SAFETY: the tile's elements are within the verified view, which this launch alone writes.
+            unsafe { self.exchange(Way::Out, slot, starts[self.ins + i], scratch, rows, panel, span) };
         }
     }
 
-    /// Copies a unit's elements between a tensor and scratch, into scratch where `gather`.
+    /// Copies a unit's elements between a tensor and scratch, if that is where tiles see them.
     ///
     /// # Safety
-    /// The unit's elements from `tensor` on lie in memory that the launch may read, or write where not `gather`;
-    /// `scratch` has room for `rows` of them, `pitch` elements apart.
+    /// The unit's elements from `tensor` on lie in memory that the launch may read, or write on the way out; `scratch`
+    /// is this thread's.
     #[expect(clippy::too_many_arguments, reason = "a unit's place and extent, known to one caller")]
     unsafe fn exchange(
         &self,
+        way: Way,
         slot: &Slot,
         tensor: *mut u8,
         scratch: *mut u8,
-        pitch: usize,
         rows: usize,
         panel: usize,
         span: usize,
-        gather: bool,
     ) {
+        let Source::Scratch { offset, pitch, raw, .. } = slot.source else { return };
         let walk = self.walk;
         let mut extents = [1; strided::AXES];
         let mut strides = [0; strided::AXES];
@@ -277,10 +280,11 @@ impl Run<'_> {
         let mut dense = strided::row_major(&extents[..axes]);
         dense[0] = pitch as isize;
         let tensor = Side { ptr: tensor, strides: &strides[..axes] };
-        let scratch = Side { ptr: scratch, strides: &dense[..axes] };
-        let (dst, src) = if gather { (scratch, tensor) } else { (tensor, scratch) };
-        // SAFETY: the caller's promise.
-        unsafe { strided::copy(slot.dtype, &extents[..axes], dst, src) };
+        let tile = Side { ptr: scratch.wrapping_add(offset), strides: &dense[..axes] };
+        let raw = scratch.wrapping_add(raw);
+        // SAFETY: the caller's promise; `offset` and `raw` are places in scratch with room for `rows` of `pitch`
+        // elements.
+        unsafe { strided::transfer(way, &extents[..axes], (slot.stored, tensor), (slot.dtype, tile), raw) };
     }
 }
 
@@ -299,7 +303,7 @@ fn bind_whole(pool: &Arc<Pool>, tensors: &[Checked<'_>], slots: &mut [Slot]) -> 
             copies.push(copy);
             if slot.role != Role::Out {
                 // SAFETY: the view's elements are verified, and the copy has room for them.
-                unsafe { between(tensor, slot.ptr, place, true) };
+                unsafe { between(Way::In, pool, tensor, slot.ptr, place)? };
             }
         }
         if slot.role == Role::Out {
@@ -311,36 +315,44 @@ fn bind_whole(pool: &Arc<Pool>, tensors: &[Checked<'_>], slots: &mut [Slot]) -> 
 }
 
 /// Writes whole outputs that were copies back to their places.
-fn return_whole(tensors: &[Checked<'_>], slots: &[Slot]) {
+fn return_whole(pool: &Arc<Pool>, tensors: &[Checked<'_>], slots: &[Slot]) -> Result<()> {
     for (slot, tensor) in slots.iter().zip(tensors) {
         if slot.access == Access::Whole && slot.role != Role::In && !in_place(tensor) && !tensor.is_empty() {
-            let place = tensor.block.ptr().wrapping_add(tensor.view.offset * slot.dtype.size());
+            let place = tensor.block.ptr().wrapping_add(tensor.view.offset * slot.stored.size());
             // SAFETY: the view's elements are verified, and this launch alone writes them.
-            unsafe { between(tensor, slot.ptr, place, false) };
+            unsafe { between(Way::Out, pool, tensor, slot.ptr, place)? };
         }
     }
+    Ok(())
 }
 
 /// Whether a whole operand is seen in its own memory.
 fn in_place(tensor: &Checked<'_>) -> bool {
-    tensor.is_empty() || tensor.view.is_contiguous() && tensor.view.dtype != DType::Bool
+    let plain = tensor.view.dtype == tensor.dtype && tensor.dtype != DType::Bool;
+    tensor.is_empty() || tensor.view.is_contiguous() && plain
 }
 
 /// Copies a whole operand from its place to a contiguous copy, or back.
 ///
 /// # Safety
 /// `place` is the view's first element in its block, `copy` has room for all of its elements.
-unsafe fn between(tensor: &Checked<'_>, copy: *mut u8, place: *mut u8, out_of_place: bool) {
-    let shape = tensor.view.shape;
+unsafe fn between(way: Way, pool: &Arc<Pool>, tensor: &Checked<'_>, copy: *mut u8, place: *mut u8) -> Result<()> {
+    let (shape, stored) = (tensor.view.shape, tensor.view.dtype);
     if tensor.is_empty() {
-        return;
+        return Ok(());
     }
-    let dense = strided::row_major(shape);
-    let copy = Side { ptr: copy, strides: &dense[..shape.len()] };
-    let place = Side { ptr: place, strides: tensor.view.strides };
-    let (dst, src) = if out_of_place { (copy, place) } else { (place, copy) };
-    // SAFETY: the caller's promise.
-    unsafe { strided::copy(tensor.view.dtype, shape, dst, src) };
+    let rank = shape.len();
+    let (mut extents, mut strides) = ([1; strided::AXES], [0; strided::AXES]);
+    extents[1..=rank].copy_from_slice(shape);
+    strides[1..=rank].copy_from_slice(tensor.view.strides);
+    let dense = strided::row_major(&extents[..=rank]);
+    let copy = Side { ptr: copy, strides: &dense[..=rank] };
+    let place = Side { ptr: place, strides: &strides[..=rank] };
+    let raw = if stored == tensor.dtype { None } else { Some(pool.take(tensor.view.len() * stored.size())?) };
+    let raw = raw.as_ref().map_or(std::ptr::null_mut(), Block::ptr);
+    // SAFETY: the caller's promise; `raw` has room for all elements where they are converted.
+    unsafe { strided::transfer(way, &extents[..=rank], (stored, place), (tensor.dtype, copy), raw) };
+    Ok(())
 }
 
 /// A pointer that threads share, each for a part of its own.
@@ -350,26 +362,29 @@ struct Shared(*mut u8);
 unsafe impl Sync for Shared {}
 
 /// # Safety
-/// `n` initialised elements of `dtype`, truth values 0 or 1, that nobody writes while the slice lives.
+/// `n` initialised elements of `dtype`, one that bodies compute in, truth values 0 or 1, that nobody writes while the
+/// slice lives.
 pub(super) unsafe fn input<'a>(dtype: DType, ptr: *mut u8, n: usize) -> In<'a> {
     // SAFETY: the caller's promise.
     unsafe {
         match dtype {
-            DType::F32 => In::F32(slice::from_raw_parts(ptr.cast(), n)),
-            DType::I64 => In::I64(slice::from_raw_parts(ptr.cast(), n)),
+            DType::F64 => In::F64(slice::from_raw_parts(ptr.cast(), n)),
+            DType::F32 | DType::F16 | DType::BF16 => In::F32(slice::from_raw_parts(ptr.cast(), n)),
+            DType::I64 | DType::I32 | DType::U8 => In::I64(slice::from_raw_parts(ptr.cast(), n)),
             DType::Bool => In::Bool(slice::from_raw_parts(ptr.cast(), n)),
         }
     }
 }
 
 /// # Safety
-/// `n` initialised elements of `dtype` that nobody else uses while the slice lives.
+/// `n` initialised elements of `dtype`, one that bodies compute in, that nobody else uses while the slice lives.
 pub(super) unsafe fn output<'a>(dtype: DType, role: Role, ptr: *mut u8, n: usize) -> Out<'a> {
     // SAFETY: the caller's promise.
     unsafe {
         match dtype {
-            DType::F32 => Out::F32(slice::from_raw_parts_mut(ptr.cast(), n)),
-            DType::I64 => Out::I64(slice::from_raw_parts_mut(ptr.cast(), n)),
+            DType::F64 => Out::F64(slice::from_raw_parts_mut(ptr.cast(), n)),
+            DType::F32 | DType::F16 | DType::BF16 => Out::F32(slice::from_raw_parts_mut(ptr.cast(), n)),
+            DType::I64 | DType::I32 | DType::U8 => Out::I64(slice::from_raw_parts_mut(ptr.cast(), n)),
             DType::Bool => {
                 let bytes = slice::from_raw_parts_mut(ptr, n);
                 match role {
@@ -382,20 +397,12 @@ pub(super) unsafe fn output<'a>(dtype: DType, role: Role, ptr: *mut u8, n: usize
     }
 }
 
-/// Adds the `blocks` partial sums, `pitch` bytes apart, in order, to an output of `n` elements.
+/// Adds the `n` partial sums of each of `blocks`, `pitch` bytes apart, in order, to those of the first.
 ///
 /// # Safety
-/// The sums are initialised and aligned; the output's elements lie in memory that nobody else uses.
-unsafe fn add<T: Copy>(
-    first: *mut u8,
-    blocks: usize,
-    pitch: usize,
-    out: *mut u8,
-    n: usize,
-    stride: isize,
-    plus: impl Fn(T, T) -> T,
-) {
-    // SAFETY: the caller's promise; the first block's sums serve as the total.
+/// The sums are initialised and aligned, in memory that nobody else uses.
+unsafe fn add<T: Copy>(first: *mut u8, blocks: usize, pitch: usize, n: usize, plus: impl Fn(T, T) -> T) {
+    // SAFETY: the caller's promise.
     unsafe {
         let total = slice::from_raw_parts_mut(first.cast::<T>(), n);
         for block in 1..blocks {
@@ -403,9 +410,6 @@ unsafe fn add<T: Copy>(
             for (t, &p) in total.iter_mut().zip(part) {
                 *t = plus(*t, p);
             }
-        }
-        for (j, &t) in total.iter().enumerate() {
-            out.cast::<T>().offset(j as isize * stride).write(t);
         }
     }
 }

@@ -2,7 +2,9 @@
 //! not depend on the number of threads.
 #![allow(unsafe_code, reason = "hands verified memory to the methods")]
 
+mod double;
 mod gemm;
+mod panels;
 mod vector;
 
 use crate::backend::{block_of, in_use, refused, threads};
@@ -26,24 +28,24 @@ const SPLITS: usize = 16;
 
 /// A matrix in verified memory: element `(i, j)` lies at `ptr + i * rows + j * columns`.
 #[derive(Clone, Copy)]
-struct Matrix {
-    ptr: *mut f32,
+struct Matrix<T = f32> {
+    ptr: *mut T,
     rows: isize,
     columns: isize,
 }
 
 // SAFETY: a matrix is a place, not a right: those who read or write through it say why they may.
-unsafe impl Send for Matrix {}
+unsafe impl<T> Send for Matrix<T> {}
 // SAFETY: as above.
-unsafe impl Sync for Matrix {}
+unsafe impl<T> Sync for Matrix<T> {}
 
-impl Matrix {
-    fn transposed(self) -> Matrix {
+impl<T> Matrix<T> {
+    fn transposed(self) -> Matrix<T> {
         Matrix { ptr: self.ptr, rows: self.columns, columns: self.rows }
     }
 
     /// The matrix whose first element is `(i, j)` of this one.
-    fn from(self, i: usize, j: usize) -> Matrix {
+    fn from(self, i: usize, j: usize) -> Matrix<T> {
         let ptr = self.ptr.wrapping_offset(i as isize * self.rows + j as isize * self.columns);
         Matrix { ptr, ..self }
     }
@@ -57,6 +59,21 @@ struct Extents {
     k: usize,
 }
 
+/// A batch of matrices in verified memory, of any dtype: element `(n, i, j)` lies `n * step + i * rows + j * columns`
+/// elements after `ptr`.
+#[derive(Clone, Copy)]
+struct Stack {
+    ptr: *mut u8,
+    step: isize,
+    rows: isize,
+    columns: isize,
+}
+
+// SAFETY: as for a matrix.
+unsafe impl Send for Stack {}
+// SAFETY: as above.
+unsafe impl Sync for Stack {}
+
 /// A batch of products.
 struct Batch {
     count: usize,
@@ -68,10 +85,12 @@ struct Batch {
 
 /// See [`LibraryCall::MatMul`](cotangent_hal::LibraryCall::MatMul).
 pub(crate) fn matmul(pool: &Arc<Pool>, level: Level, a: &View<'_>, b: &View<'_>, out: &View<'_>) -> Result<()> {
-    for view in [a, b, out] {
-        if view.dtype != DType::F32 {
-            return Err(Error::Dtype { op: "matmul".into(), given: view.dtype, accepted: vec![DType::F32] });
-        }
+    let dtype = a.dtype;
+    if !dtype.is_float() {
+        return Err(Error::Dtype { op: "matmul".into(), given: dtype, accepted: DType::FLOATS.to_vec() });
+    }
+    if let Some(other) = [b, out].into_iter().find(|view| view.dtype != dtype) {
+        return Err(Error::Dtype { op: "matmul".into(), given: other.dtype, accepted: vec![dtype] });
     }
     let (&[count, m, k], &[b_count, b_k, n], &[c_count, c_m, c_n]) = (a.shape, b.shape, out.shape) else {
         return Err(misshapen(a, b, out));
@@ -107,23 +126,30 @@ pub(crate) fn matmul(pool: &Arc<Pool>, level: Level, a: &View<'_>, b: &View<'_>,
     let shared = |i: usize| (i + 1..3).any(|j| std::ptr::eq(blocks[i], blocks[j]));
     let borrow = |i: usize| if shared(i) { Ok(None) } else { blocks[i].borrow(i == 2).map(Some).ok_or_else(in_use) };
     let _borrows = [borrow(0)?, borrow(1)?, borrow(2)?];
-    let matrix = |i: usize, view: &View<'_>| {
+    let stack = |i: usize, view: &View<'_>| {
         let offset = if ranges[i].0 < ranges[i].1 { view.offset } else { 0 };
-        let ptr = blocks[i].ptr().cast::<f32>().wrapping_add(offset);
-        (Matrix { ptr, rows: view.strides[1], columns: view.strides[2] }, view.strides[0])
+        let ptr = blocks[i].ptr().wrapping_add(offset * dtype.size());
+        Stack { ptr, step: view.strides[0], rows: view.strides[1], columns: view.strides[2] }
     };
-    let batch = Batch { count, extents: Extents { m, n, k }, a: matrix(0, a), b: matrix(1, b), c: matrix(2, out) };
+    let stacks = [stack(0, a), stack(1, b), stack(2, out)];
     if k == 0 {
         let zero = Side { ptr: (&raw const ZERO).cast_mut().cast(), strides: &[0; 3] };
-        let target = Side { ptr: batch.c.0.ptr.cast(), strides: out.strides };
-        // SAFETY: the product's elements are verified and borrowed for writing; the source is one zero, only read.
-        unsafe { strided::copy(DType::F32, out.shape, target, zero) };
+        let target = Side { ptr: stacks[2].ptr, strides: out.strides };
+        // SAFETY: the product's elements are verified and borrowed for writing; the source is one zero, only read,
+        // whose bytes are those of a zero of every dtype.
+        unsafe { strided::copy(dtype, out.shape, target, zero) };
         return Ok(());
     }
-    batch.merged().run(pool, level)
+    let extents = Extents { m, n, k };
+    if dtype != DType::F32 {
+        // SAFETY: the elements are verified and borrowed; the products are distinct and overlap no factor.
+        return unsafe { panels::products(pool, level, dtype, count, extents, stacks) };
+    }
+    let [a, b, c] = stacks.map(|s| (Matrix { ptr: s.ptr.cast(), rows: s.rows, columns: s.columns }, s.step));
+    Batch { count, extents, a, b, c }.merged().run(pool, level)
 }
 
-static ZERO: f32 = 0.0;
+static ZERO: f64 = 0.0;
 
 impl Batch {
     /// The batch as one product, where its left factors and its products lie row under row and the right factor is

@@ -4,7 +4,7 @@
 use super::{Extents, Matrix};
 use crate::memory::Pool;
 use crate::strided::{self, Side};
-use cotangent_hal::native::{Level, lanes, math};
+use cotangent_hal::native::{Float, Level, lanes};
 use cotangent_hal::{DType, Result};
 use rayon::prelude::*;
 use std::slice;
@@ -69,34 +69,34 @@ pub(super) unsafe fn product(
     Ok(())
 }
 
-/// Computes the first `y.len()` elements of `x b`.
-type Body = unsafe fn(&[f32], Matrix, &mut [f32]);
+/// Adds `x b` to `y`, or sets it where the body says so.
+pub(super) type Body<T = f32> = unsafe fn(&[T], Matrix<T>, &mut [T]);
 
 /// The same text for each level.
 macro_rules! levels {
-    ($name:ident = $body:ident) => {
-        static $name: [Body; 3] = {
+    ($name:ident: $t:ident = $body:ident) => {
+        pub(super) static $name: [Body<$t>; 3] = {
             /// # Safety
             /// As for the body.
-            unsafe fn base(x: &[f32], b: Matrix, y: &mut [f32]) {
+            unsafe fn base(x: &[$t], b: Matrix<$t>, y: &mut [$t]) {
                 // SAFETY: the caller's promise.
-                unsafe { $body::<false>(x, b, y) }
+                unsafe { $body::<false, $t>(x, b, y) }
             }
             /// # Safety
             /// As for the body, on a processor of this level.
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma")]
-            unsafe fn v3(x: &[f32], b: Matrix, y: &mut [f32]) {
+            unsafe fn v3(x: &[$t], b: Matrix<$t>, y: &mut [$t]) {
                 // SAFETY: the caller's promise.
-                unsafe { $body::<true>(x, b, y) }
+                unsafe { $body::<true, $t>(x, b, y) }
             }
             /// # Safety
             /// As for the body, on a processor of this level.
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")]
-            unsafe fn v4(x: &[f32], b: Matrix, y: &mut [f32]) {
+            unsafe fn v4(x: &[$t], b: Matrix<$t>, y: &mut [$t]) {
                 // SAFETY: the caller's promise.
-                unsafe { $body::<true>(x, b, y) }
+                unsafe { $body::<true, $t>(x, b, y) }
             }
             #[cfg(not(target_arch = "x86_64"))]
             use {base as v3, base as v4};
@@ -105,28 +105,29 @@ macro_rules! levels {
     };
 }
 
-levels!(DOT_BODIES = dots);
-levels!(SUM_BODIES = sums);
+levels!(DOT_BODIES: f32 = dots);
+levels!(SUM_BODIES: f32 = sums);
+levels!(SUM_BODIES_64: f64 = sums);
 
 /// Each element as the dot product of `x` with a contiguous column of `b`.
 ///
 /// # Safety
 /// `b` has `x.len()` rows, contiguous in each of at least `y.len()` columns, that may be read.
 #[inline(always)]
-unsafe fn dots<const FMA: bool>(x: &[f32], b: Matrix, y: &mut [f32]) {
+unsafe fn dots<const FMA: bool, T: Float>(x: &[T], b: Matrix<T>, y: &mut [T]) {
     for (j, y) in y.iter_mut().enumerate() {
         // SAFETY: column `j`.
         let column = unsafe { slice::from_raw_parts(b.from(0, j).ptr, x.len()) };
-        *y = lanes::dot::<FMA>(x, column);
+        *y = lanes::dot::<FMA, _>(x, column);
     }
 }
 
-/// All elements as the sum of the rows of `b`, each times its element of `x`.
+/// Adds to `y` the rows of `b`, each times its element of `x`.
 ///
 /// # Safety
 /// `b` has `x.len()` rows of at least `y.len()` contiguous elements that may be read.
 #[inline(always)]
-unsafe fn sums<const FMA: bool>(x: &[f32], b: Matrix, y: &mut [f32]) {
+unsafe fn sums<const FMA: bool, T: Float>(x: &[T], b: Matrix<T>, y: &mut [T]) {
     let n = y.len();
     // SAFETY: the first `n` elements of row `i`.
     let row = |i: usize| unsafe { slice::from_raw_parts(b.from(i, 0).ptr, n) };
@@ -134,16 +135,16 @@ unsafe fn sums<const FMA: bool>(x: &[f32], b: Matrix, y: &mut [f32]) {
     for (i, &[p, q, r, s]) in fours.iter().enumerate() {
         let (b0, b1, b2, b3) = (row(4 * i), row(4 * i + 1), row(4 * i + 2), row(4 * i + 3));
         for j in 0..n {
-            let sum = math::fma::<FMA>(p, b0[j], y[j]);
-            let sum = math::fma::<FMA>(q, b1[j], sum);
-            let sum = math::fma::<FMA>(r, b2[j], sum);
-            y[j] = math::fma::<FMA>(s, b3[j], sum);
+            let sum = p.fma::<FMA>(b0[j], y[j]);
+            let sum = q.fma::<FMA>(b1[j], sum);
+            let sum = r.fma::<FMA>(b2[j], sum);
+            y[j] = s.fma::<FMA>(b3[j], sum);
         }
     }
     for (i, &p) in rest.iter().enumerate() {
         let b0 = row(4 * fours.len() + i);
         for j in 0..n {
-            y[j] = math::fma::<FMA>(p, b0[j], y[j]);
+            y[j] = p.fma::<FMA>(b0[j], y[j]);
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use cotangent_cpu::CpuBackend;
 use cotangent_hal::{Arg, Backend, Buffer, DType, View};
+use half::{bf16, f16};
 
 /// A small generator of numbers, the same on every run.
 pub(crate) struct Random(pub(crate) u64);
@@ -27,6 +28,16 @@ impl Random {
     /// A multiple of 1/8 of small size, so that short sums are exact in any order.
     pub(crate) fn value(&mut self) -> f32 {
         self.below(128) as f32 / 8.0 - 8.0
+    }
+
+    /// `F32` half of the time, else any float.
+    pub(crate) fn float(&mut self) -> DType {
+        if self.once_in(2) { DType::F32 } else { DType::FLOATS[self.below(4)] }
+    }
+
+    /// `I64` half of the time, else any integer.
+    pub(crate) fn int(&mut self) -> DType {
+        if self.once_in(2) { DType::I64 } else { DType::INTS[self.below(3)] }
     }
 
     /// A shape of rank `ranks`, of about at most `elements`, with some axes of size 1.
@@ -116,8 +127,13 @@ impl Tensor {
         }
         let bytes: Vec<u8> = (0..pitch)
             .flat_map(|_| match dtype {
+                DType::F64 => f64::from(random.value()).to_ne_bytes().to_vec(),
                 DType::F32 => random.value().to_ne_bytes().to_vec(),
+                DType::F16 => f16::from_f32(random.value()).to_ne_bytes().to_vec(),
+                DType::BF16 => bf16::from_f32(random.value()).to_ne_bytes().to_vec(),
                 DType::I64 => (random.below(1000) as i64 - 500).to_ne_bytes().to_vec(),
+                DType::I32 => (random.below(1000) as i32 - 500).to_ne_bytes().to_vec(),
+                DType::U8 => vec![random.below(256) as u8],
                 DType::Bool => vec![u8::from(random.once_in(2))],
             })
             .collect();
@@ -168,19 +184,37 @@ impl Tensor {
             .map(|p| {
                 let b = &bytes[p * size..(p + 1) * size];
                 match self.dtype {
+                    DType::F64 => f64::from_ne_bytes(b.try_into().unwrap()),
                     DType::F32 => f64::from(f32::from_ne_bytes(b.try_into().unwrap())),
+                    DType::F16 => f64::from(f16::from_ne_bytes(b.try_into().unwrap())),
+                    DType::BF16 => f64::from(bf16::from_ne_bytes(b.try_into().unwrap())),
                     DType::I64 => i64::from_ne_bytes(b.try_into().unwrap()) as f64,
-                    DType::Bool => f64::from(b[0]),
+                    DType::I32 => f64::from(i32::from_ne_bytes(b.try_into().unwrap())),
+                    DType::U8 | DType::Bool => f64::from(b[0]),
                 }
             })
             .collect()
     }
 
-    /// Asserts that the elements are `wanted` and that no byte between them differs from `before`.
+    /// What an element of this tensor becomes that is computed as `value`, one that `f32` holds exactly.
+    fn stored(&self, value: f64) -> f64 {
+        match self.dtype {
+            DType::F64 | DType::F32 => value,
+            DType::F16 => f64::from(f16::from_f64(value)),
+            DType::BF16 => f64::from(bf16::from_f64(value)),
+            DType::I64 | DType::Bool => value,
+            DType::I32 => f64::from(value as i64 as i32),
+            DType::U8 => f64::from(value as i64 as u8),
+        }
+    }
+
+    /// Asserts that the elements are `wanted`, rounded as they are stored, and that no byte between them differs from
+    /// `before`.
     pub(crate) fn expect(&self, cpu: &CpuBackend, before: &[u8], wanted: &[f64], what: &str) {
         let given = self.values(cpu);
         assert_eq!(given.len(), wanted.len(), "{what}");
         for (i, (g, w)) in given.iter().zip(wanted).enumerate() {
+            let w = &self.stored(*w);
             assert!(g == w || g.is_nan() && w.is_nan(), "{what}: element {i} is {g}, not {w}, in {self:?}");
         }
         let size = self.dtype.size();

@@ -2,9 +2,9 @@
 //!
 //! A plain `iter().sum()` is never vectorised, since that would reorder the additions. Here element `i` is folded into
 //! lane `i % 64`, and the lanes are folded in halves: an order that depends on the length alone, so that AVX2 and
-//! AVX-512 give the same bits.
+//! AVX-512 give the same bits. All are generic over `f32` and `f64`.
 
-use super::math::fma;
+use super::Float;
 
 /// The number of partial results.
 pub const LANES: usize = 64;
@@ -14,7 +14,7 @@ const SHORT: usize = 16;
 
 /// Folds `x` into lanes that start at `start`, each by `step(lane, element)`, and the lanes by `join`.
 #[inline(always)]
-pub fn fold1(x: &[f32], start: f32, step: impl Fn(f32, f32) -> f32, join: impl Fn(f32, f32) -> f32) -> f32 {
+pub fn fold1<T: Float>(x: &[T], start: T, step: impl Fn(T, T) -> T, join: impl Fn(T, T) -> T) -> T {
     if x.len() < SHORT {
         return x.iter().fold(start, |s, &x| step(s, x));
     }
@@ -36,13 +36,7 @@ pub fn fold1(x: &[f32], start: f32, step: impl Fn(f32, f32) -> f32, join: impl F
 
 /// Folds two slices of one length into lanes by `step(lane, x, y)`, and the lanes by `join`.
 #[inline(always)]
-pub fn fold2(
-    x: &[f32],
-    y: &[f32],
-    start: f32,
-    step: impl Fn(f32, f32, f32) -> f32,
-    join: impl Fn(f32, f32) -> f32,
-) -> f32 {
+pub fn fold2<T: Float>(x: &[T], y: &[T], start: T, step: impl Fn(T, T, T) -> T, join: impl Fn(T, T) -> T) -> T {
     let y = &y[..x.len()];
     if x.len() < SHORT {
         return x.iter().zip(y).fold(start, |s, (&x, &y)| step(s, x, y));
@@ -66,14 +60,14 @@ pub fn fold2(
 
 /// Folds three slices of one length into lanes by `step(lane, x, y, z)`, and the lanes by `join`.
 #[inline(always)]
-pub fn fold3(
-    x: &[f32],
-    y: &[f32],
-    z: &[f32],
-    start: f32,
-    step: impl Fn(f32, f32, f32, f32) -> f32,
-    join: impl Fn(f32, f32) -> f32,
-) -> f32 {
+pub fn fold3<T: Float>(
+    x: &[T],
+    y: &[T],
+    z: &[T],
+    start: T,
+    step: impl Fn(T, T, T, T) -> T,
+    join: impl Fn(T, T) -> T,
+) -> T {
     let (y, z) = (&y[..x.len()], &z[..x.len()]);
     if x.len() < SHORT {
         return x.iter().zip(y).zip(z).fold(start, |s, ((&x, &y), &z)| step(s, x, y, z));
@@ -98,55 +92,55 @@ pub fn fold3(
 
 /// The sum, 0 where empty.
 #[inline(always)]
-pub fn sum(x: &[f32]) -> f32 {
-    fold1(x, 0.0, |s, x| s + x, |a, b| a + b)
+pub fn sum<T: Float>(x: &[T]) -> T {
+    fold1(x, T::ZERO, |s, x| s + x, |a, b| a + b)
 }
 
 /// The sum of `f(x)`.
 #[inline(always)]
-pub fn sum1(x: &[f32], f: impl Fn(f32) -> f32) -> f32 {
-    fold1(x, 0.0, |s, x| s + f(x), |a, b| a + b)
+pub fn sum1<T: Float>(x: &[T], f: impl Fn(T) -> T) -> T {
+    fold1(x, T::ZERO, |s, x| s + f(x), |a, b| a + b)
 }
 
 /// The sum of `f(x, y)` over two slices of one length.
 #[inline(always)]
-pub fn sum2(x: &[f32], y: &[f32], f: impl Fn(f32, f32) -> f32) -> f32 {
-    fold2(x, y, 0.0, |s, x, y| s + f(x, y), |a, b| a + b)
+pub fn sum2<T: Float>(x: &[T], y: &[T], f: impl Fn(T, T) -> T) -> T {
+    fold2(x, y, T::ZERO, |s, x, y| s + f(x, y), |a, b| a + b)
 }
 
 /// The sum of `f(x, y, z)` over three slices of one length.
 #[inline(always)]
-pub fn sum3(x: &[f32], y: &[f32], z: &[f32], f: impl Fn(f32, f32, f32) -> f32) -> f32 {
-    fold3(x, y, z, 0.0, |s, x, y, z| s + f(x, y, z), |a, b| a + b)
+pub fn sum3<T: Float>(x: &[T], y: &[T], z: &[T], f: impl Fn(T, T, T) -> T) -> T {
+    fold3(x, y, z, T::ZERO, |s, x, y, z| s + f(x, y, z), |a, b| a + b)
 }
 
 /// The sum of `x y` over two slices of one length.
 #[inline(always)]
-pub fn dot<const FMA: bool>(x: &[f32], y: &[f32]) -> f32 {
-    fold2(x, y, 0.0, |s, x, y| fma::<FMA>(x, y, s), |a, b| a + b)
+pub fn dot<const FMA: bool, T: Float>(x: &[T], y: &[T]) -> T {
+    fold2(x, y, T::ZERO, |s, x, y| x.fma::<FMA>(y, s), |a, b| a + b)
 }
 
 /// The largest number, `-inf` where there is none; NaN is skipped.
 ///
 /// For a value that is only subtracted before an `exp`, where NaN comes back by itself.
 #[inline(always)]
-pub fn max(x: &[f32]) -> f32 {
-    fold1(x, f32::NEG_INFINITY, larger, larger)
+pub fn max<T: Float>(x: &[T]) -> T {
+    fold1(x, T::NEG_INFINITY, larger, larger)
 }
 
 /// The largest number, `-inf` where there is none, NaN where one is NaN.
 #[inline(always)]
-pub fn max_or_nan(x: &[f32]) -> f32 {
-    fold1(x, f32::NEG_INFINITY, larger_or_nan, larger_or_nan)
+pub fn max_or_nan<T: Float>(x: &[T]) -> T {
+    fold1(x, T::NEG_INFINITY, larger_or_nan, larger_or_nan)
 }
 
 #[inline(always)]
-fn larger(a: f32, b: f32) -> f32 {
+fn larger<T: Float>(a: T, b: T) -> T {
     if b > a { b } else { a }
 }
 
 #[inline(always)]
-fn larger_or_nan(a: f32, b: f32) -> f32 {
+fn larger_or_nan<T: Float>(a: T, b: T) -> T {
     // Both selects keep `a` where it is NaN.
     let m = if b > a { b } else { a };
     if b.is_nan() { b } else { m }
@@ -154,15 +148,15 @@ fn larger_or_nan(a: f32, b: f32) -> f32 {
 
 /// The last elements in a full set of lanes, so that they are folded by the same vector instructions.
 #[inline(always)]
-fn padded(rest: &[f32]) -> [f32; LANES] {
-    let mut all = [0.0; LANES];
+fn padded<T: Float>(rest: &[T]) -> [T; LANES] {
+    let mut all = [T::ZERO; LANES];
     all[..rest.len()].copy_from_slice(rest);
     all
 }
 
 /// Folds the lanes in halves.
 #[inline(always)]
-fn tree(mut lanes: [f32; LANES], join: impl Fn(f32, f32) -> f32) -> f32 {
+fn tree<T: Float>(mut lanes: [T; LANES], join: impl Fn(T, T) -> T) -> T {
     for l in 0..32 {
         lanes[l] = join(lanes[l], lanes[l + 32]);
     }

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 pub enum Level {
     /// What the target guarantees.
     Base,
-    /// x86-64-v3: AVX2 and FMA.
+    /// x86-64-v3: AVX2, FMA and F16C.
     V3,
     /// x86-64-v4: AVX-512 F, VL, DQ and BW.
     V4,
@@ -42,7 +42,7 @@ impl Level {
         #[cfg(target_arch = "x86_64")]
         {
             use std::arch::is_x86_feature_detected as has;
-            if has!("avx2") && has!("fma") {
+            if has!("avx2") && has!("fma") && has!("f16c") {
                 if has!("avx512f") && has!("avx512vl") && has!("avx512dq") && has!("avx512bw") {
                     return Level::V4;
                 }

@@ -1,11 +1,14 @@
 //! The native form of kernels: tiles, SIMD variants, vectorisable math and reductions.
 
+mod float;
 pub mod lanes;
 mod level;
 pub mod math;
+pub mod math64;
 pub mod row;
 pub mod scalar;
 
+pub use float::Float;
 pub use level::Level;
 
 /// One function for each instruction set, the same text compiled three times.
@@ -39,6 +42,8 @@ pub struct Tile<'a> {
 pub enum In<'a> {
     /// Floats.
     F32(&'a [f32]),
+    /// Floats of a kernel's `native64`.
+    F64(&'a [f64]),
     /// Integers.
     I64(&'a [i64]),
     /// Truth values.
@@ -50,30 +55,37 @@ pub enum In<'a> {
 pub enum Out<'a> {
     /// Floats.
     F32(&'a mut [f32]),
+    /// Floats of a kernel's `native64`.
+    F64(&'a mut [f64]),
     /// Integers.
     I64(&'a mut [i64]),
     /// Truth values.
     Bool(&'a mut [bool]),
 }
 
-/// Declares a static [`Kernel`](crate::Kernel): its operands and a body compiled once for each instruction set.
+/// Declares a static [`Kernel`](crate::Kernel): its operands and a body compiled once for each instruction set, and
+/// once more over `f64`.
 ///
 /// Inputs come first, outputs after the arrow (`@mut` marks an in-out operand), scalars after a semicolon. In the body
 /// every operand is a slice of that name (`Each` operands cut to the tile's length `n`), every scalar a
 /// [`Scalar`](crate::Scalar), `tile.0` the tile's position and `tile.1` its length; `FMA` says whether the variant
 /// has fused multiply-add, for the functions of [`math`].
 ///
+/// A float operand is declared `F32`. The body is compiled for `f32` and for `f64`, so it names neither: `Real` is the
+/// one that it is compiled for, and `math` is [`math`] or [`math64`]. A scalar becomes a float by `Real::from(n)`; what
+/// bodies share are functions generic over [`Float`].
+///
 /// ```
 /// cotangent_hal::kernel! {
-///     /// `y = a x`.
-///     pub static SCALE = Pointwise "scale" (x: Each F32; a) -> (y: Each F32) |tile| {
-///         let a = a.f32();
+///     /// `y = e^(a x)`.
+///     pub static GROWTH = Pointwise "growth" (x: Each F32; a) -> (y: Each F32) |tile| {
+///         let a = Real::from(a);
 ///         for i in 0..tile.1 {
-///             y[i] = a * x[i];
+///             y[i] = math::exp::<FMA>(a * x[i]);
 ///         }
 ///     }
 /// }
-/// assert_eq!(SCALE.operands.len(), 2);
+/// assert!(GROWTH.operands.len() == 2 && GROWTH.native64.is_some());
 /// ```
 #[macro_export]
 macro_rules! kernel {
@@ -84,6 +96,11 @@ macro_rules! kernel {
         $vis static $NAME: $crate::Kernel = {
             #[inline(always)]
             #[allow(unused_variables, reason = "a body need not use every scalar, nor the instruction set")]
+            #[allow(
+                clippy::useless_conversion,
+                clippy::unnecessary_cast,
+                reason = "what converts in one precision does not in the other"
+            )]
             fn body<const FMA: bool>(tile: &mut $crate::native::Tile<'_>) {
                 #[allow(unused_imports, reason = "few bodies need functions")]
                 use $crate::native::math;
@@ -91,6 +108,27 @@ macro_rules! kernel {
                 type Real = f32;
                 let $tile = (tile.at, tile.len);
                 let ([$($crate::native::In::$xt($x)),*], [$($crate::native::Out::$yt($y)),+]) = (tile.ins, &mut *tile.outs) else {
+                    $crate::native::wrong_operands($name)
+                };
+                $($crate::kernel!(@cut $xa $x $tile);)*
+                $($crate::kernel!(@cut_mut $ya $y $tile);)+
+                $(let [$($s),+] = *tile.scalars else { $crate::native::wrong_operands($name) };)?
+                $body
+            }
+            #[inline(always)]
+            #[allow(unused_variables, reason = "a body need not use every scalar, nor the instruction set")]
+            #[allow(
+                clippy::useless_conversion,
+                clippy::unnecessary_cast,
+                reason = "what converts in one precision does not in the other"
+            )]
+            fn body64<const FMA: bool>(tile: &mut $crate::native::Tile<'_>) {
+                #[allow(unused_imports, reason = "few bodies need functions")]
+                use $crate::native::math64 as math;
+                #[allow(dead_code, reason = "few bodies name their float")]
+                type Real = f64;
+                let $tile = (tile.at, tile.len);
+                let ([$($crate::kernel!(@in64 $xt $x)),*], [$($crate::kernel!(@out64 $yt $y)),+]) = (tile.ins, &mut *tile.outs) else {
                     $crate::native::wrong_operands($name)
                 };
                 $($crate::kernel!(@cut $xa $x $tile);)*
@@ -113,6 +151,10 @@ macro_rules! kernel {
             }
             #[cfg(not(target_arch = "x86_64"))]
             use {base as v3, base as v4};
+            #[allow(dead_code, reason = "a kernel without floats has no use for it")]
+            fn base64(tile: &mut $crate::native::Tile<'_>) {
+                body64::<false>(tile)
+            }
             $crate::Kernel {
                 name: $name,
                 domain: $crate::Domain::$domain,
@@ -122,11 +164,20 @@ macro_rules! kernel {
                 ],
                 scalars: 0 $($(+ { let _ = stringify!($s); 1 })+)?,
                 native: $crate::native::Native { fns: [base, v3, v4] },
+                // One instruction set: `f64` serves checks, and each variant lengthens every build.
+                native64: $crate::kernel!(@native64 base64 $($xt)* $($yt)+),
             }
         };
     };
     (@role) => { $crate::Role::Out };
     (@role mut) => { $crate::Role::InOut };
+    (@in64 F32 $x:ident) => { $crate::native::In::F64($x) };
+    (@in64 $t:ident $x:ident) => { $crate::native::In::$t($x) };
+    (@out64 F32 $y:ident) => { $crate::native::Out::F64($y) };
+    (@out64 $t:ident $y:ident) => { $crate::native::Out::$t($y) };
+    (@native64 $base:ident) => { None };
+    (@native64 $base:ident F32 $($rest:ident)*) => { Some($crate::native::Native { fns: [$base, $base, $base] }) };
+    (@native64 $base:ident $t:ident $($rest:ident)*) => { $crate::kernel!(@native64 $base $($rest)*) };
     (@cut Each $x:ident $t:ident) => { let $x = &$x[..$t.1]; };
     (@cut $other:ident $x:ident $t:ident) => { let $x = &$x[..]; };
     (@cut_mut Each $y:ident $t:ident) => { let $y = &mut $y[..$t.1]; };
