@@ -230,6 +230,9 @@ impl<'a> Bounds<'a> {
                 Some(Range { first: Poly::atom(atom.clone()), last: Poly::atom(atom.clone()) })
             }
             Atom::Quot(p, q) => {
+                if !self.is_positive(q, p) {
+                    return None;
+                }
                 let (p, q) = (self.range(p, depth)?, self.multiple(q)?);
                 let (first, last) = (self.multiple(&p.first)?, self.multiple(&p.last)?);
                 Some(Range { first: first.over(&q)?, last: last.over(&q)? })
@@ -246,6 +249,25 @@ impl<'a> Bounds<'a> {
             }
             Atom::Other(_) => None,
         }
+    }
+
+    /// Whether a divisor is at least 1 wherever its dividend is computed. It is where it is a factor of the extent of an
+    /// axis that the dividend depends on.
+    fn is_positive(&mut self, divisor: &Poly, dividend: &Poly) -> bool {
+        if !is_size(divisor) {
+            return false;
+        }
+        let extents: Vec<Id> = dividend.atoms().filter_map(axis).map(|axis| self.b.extent(axis)).collect();
+        for extent in extents {
+            if let Some(extent) = self.poly(extent, DEPTH)
+                && let (Some(extent), Some(divisor)) = (extent.factors(), divisor.factors())
+                && extent.iter().chain(divisor).all(not_negative)
+                && without(extent, divisor).is_some()
+            {
+                return true;
+            }
+        }
+        divisor.plus(-1, &Poly::constant(1)).is_some_and(|least| self.prove(&least, &[]))
     }
 
     /// With dims written as multiples.
@@ -306,6 +328,13 @@ fn not_negative(atom: &Atom) -> bool {
             terms.all(|(factors, k)| k > 0 && factors.iter().all(not_negative))
         }),
         Atom::Axis(_) | Atom::Other(_) => false,
+    }
+}
+
+fn axis(atom: &Atom) -> Option<Axis> {
+    match atom {
+        Atom::Axis(axis) => Some(*axis),
+        Atom::Dim(_) | Atom::Quot(..) | Atom::Rem(..) | Atom::Other(_) => None,
     }
 }
 

@@ -53,6 +53,14 @@ impl Poly {
         }
     }
 
+    /// Its factors, if it is a product of atoms, and maybe of a positive number.
+    pub(super) fn factors(&self) -> Option<&[Atom]> {
+        match (self.terms.len(), self.terms.first_key_value()) {
+            (1, Some((factors, &k))) if k > 0 => Some(factors),
+            (_, _) => None,
+        }
+    }
+
     /// The one atom that it is, if it is one.
     pub(super) fn as_atom(&self) -> Option<&Atom> {
         match (self.terms.len(), self.terms.first_key_value()) {
@@ -99,8 +107,8 @@ impl Poly {
         (0..n).try_fold(Poly::constant(1), |product, _| product.times(self))
     }
 
-    /// The quotient rounded down, where that is a polynomial: by a product of atoms that are not negative, of terms
-    /// that it divides, and of a number that it divides or that is -1.
+    /// The quotient rounded down by a product that is at least 1, where that is a polynomial: of terms that it divides,
+    /// and of a number that it divides or that is -1.
     pub(super) fn over(&self, divisor: &Poly) -> Option<Poly> {
         let (factors, k) = match (divisor.terms.len(), divisor.terms.first_key_value()) {
             (1, Some((factors, &k))) if k > 0 => (factors, k),
@@ -120,8 +128,10 @@ impl Poly {
     }
 
     /// The quotient rounded down, as a polynomial or an atom of its own; nothing where that gets too large.
+    ///
+    /// A quotient by anything but a number stays as it stands, since the quotient by 0 is 0.
     pub(super) fn quotient(&self, divisor: &Poly) -> Option<Poly> {
-        if let Some(quotient) = self.over(divisor) {
+        if let Some(quotient) = divisor.as_const().and_then(|_| self.over(divisor)) {
             return Some(quotient);
         }
         let (a, b) = self.pair(divisor)?;

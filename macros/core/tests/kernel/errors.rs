@@ -196,7 +196,8 @@ rules! { kinds {
         "fn k(x: f32) -> i64 { let n: i64 = x * 2.0; n }", "fn k(n: i64) -> bool { n }",
         "fn k(n: &mut Tensor![Int; N]) { |i| { n[i] = 0.5; } }";
     declared_tuple: "fn k(x: f32) -> f32 { let (a, b): (f32, f32) = x; let c: f32 = (x, x); x }";
-    tuple_as_value: "fn k(x: f32) -> f32 { (x, x) + 1.0 }", "fn k(x: f32) -> (f32, f32) { (x, (x, x)) }";
+    tuple_as_value: "fn k(x: f32) -> f32 { (x, x) + 1.0 }",
+        "fn k(x: Tensor![N]) -> (Tensor![N], Tensor![N]) { (|i| (x[i], x[i]), |i| x[i]) }", "fn k(x: f32) -> (f32, f32) { (x, (x, x)) }";
     large_tuple: "fn k(x: f32) -> f32 { let t = (x, x, x, x); let t = (t, t, t, t, t); let t = (t, t, t, t); x }";
     pattern_parts: "fn k(x: f32) -> f32 { let (a, b) = x; let (c, d) = (x, x, x); a + b + c + d }";
     missing_value: "fn k(x: f32) -> f32 { let y = x; }", "fn k(x: f32) -> f32 { if x > 0.0 { } else { x } }";
@@ -213,7 +214,8 @@ rules! { index {
     out_of_bounds: "fn k(x: Tensor![R.., N]) -> Tensor![R.., N] { |r, i| x[r][i + 1] + x[r][i - 1] }",
         "fn k(x: Tensor![N], w: Tensor![K]) -> Tensor![N - K + 2] { |i| sum(|k| x[i + k] * w[k]) }",
         "fn k(x: Tensor![N], y: Tensor![M]) -> Tensor![N] { |i| y[i] + x[i * i] + x[i / M] + x[3] }",
-        "fn k(x: Tensor![N], y: Tensor![M]) -> Tensor![N] { |i| sum(0..M, |j| x[j]) + y[i % 2] }";
+        "fn k(x: Tensor![N], y: Tensor![M]) -> Tensor![N] { |i| sum(0..M, |j| x[j]) + y[i % 2] }",
+        "fn k(x: Tensor![N], y: Tensor![3]) -> Tensor![N] { |i| y[N * 5 / N - 5] + y[-1 / N + 1] + x[i / (N - 1)] }";
     range_mismatch: "fn k(x: Tensor![R, C], w: Tensor![D]) -> Tensor![R] { |r| sum(|j| x[r][j] * w[j]) }";
     ambiguous_range: "fn k(x: Tensor![N]) -> Tensor![N] { |i| sum(|k| x[i] * k) + sum(|_| 1.0) }",
         "fn k(x: Tensor![N, 3]) -> Tensor![N] { |i| sum(|k| x[i][k + 0 * k]) }";

@@ -79,10 +79,16 @@ impl Lower<'_> {
 
     /// An expression that is one value.
     pub(super) fn scalar(&mut self, e: &Expr) -> Option<Id> {
-        match self.expr(e)? {
+        let value = self.expr(e)?;
+        self.one(value, &e.at)
+    }
+
+    /// A value that is one, and no tuple.
+    pub(super) fn one(&mut self, value: Value, at: &At) -> Option<Id> {
+        match value {
             Value::Node(id) => Some(id),
             Value::Tuple(_) => {
-                kinds::tuple_as_value(&e.at, self.diags);
+                kinds::tuple_as_value(at, self.diags);
                 None
             }
         }

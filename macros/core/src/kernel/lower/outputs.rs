@@ -1,7 +1,7 @@
 //! The outputs: the values of a pointwise body, or of closures over the outputs' indices.
 
 use super::super::ast::{At, Block, Closure, Expr, Kernel, Node, Out, text};
-use super::super::check::{index, kinds, outputs as check};
+use super::super::check::{dims, index, kinds, outputs as check, signature};
 use super::dims::Extent;
 use super::expr::{block_at, value_at};
 use super::{Binding, Lower, Value, is_closure};
@@ -32,9 +32,8 @@ impl<'a> Lower<'a> {
 
     /// A kernel on tensors: one closure for all outputs, or one for each.
     pub(super) fn tensors(&mut self, ast: &'a Kernel) {
-        ast.outs.iter().filter(|out| out.shape.is_none()).for_each(|out| {
-            super::super::check::signature::scalar_result(&out.at, self.diags);
-        });
+        let scalars = ast.outs.iter().filter(|out| out.shape.is_none());
+        scalars.for_each(|out| signature::scalar_result(&out.at, self.diags));
         let outs: Vec<Option<Vec<Extent>>> = ast.outs.iter().map(|out| self.out_extents(out)).collect();
         self.statements(&ast.body, false);
         let Some(tail) = &ast.body.tail else {
@@ -54,7 +53,7 @@ impl<'a> Lower<'a> {
     fn out_extents(&mut self, out: &Out) -> Option<Vec<Extent>> {
         let shape = out.shape.as_ref()?;
         if let Some(None) = shape.rest {
-            super::super::check::dims::nameless_group(&out.at, self.diags);
+            dims::nameless_group(&out.at, self.diags);
         }
         self.extents(shape, &out.at)
     }
@@ -120,11 +119,10 @@ impl<'a> Lower<'a> {
             let twice = self.duplicate_index(closure);
             let shape = outs[place].as_deref().filter(|_| !twice);
             let axes = shape.and_then(|shape| self.output_axes(closure, shape));
-            let value = self.closure(closure, axes.as_deref(), 1, false);
-            let (Some(shape), Some(axes), Some(Value::Node(value))) = (shape, axes, value) else { continue };
-            if let Some(value) = self.coerce(value, out.kind, &value_at(&closure.body)) {
-                self.output(place, outs.len(), shape, Found { axes, value });
-            }
+            let (value, at) = (self.closure(closure, axes.as_deref(), 1, false), value_at(&closure.body));
+            let value = value.and_then(|value| self.one(value, &at)).and_then(|id| self.coerce(id, out.kind, &at));
+            let (Some(shape), Some(axes), Some(value)) = (shape, axes, value) else { continue };
+            self.output(place, outs.len(), shape, Found { axes, value });
         }
         self.never_assigned();
     }
@@ -214,17 +212,7 @@ impl<'a> Lower<'a> {
             kinds::number_of_results(at, outs, values.len(), self.diags);
             return None;
         }
-        let mut ids = vec![];
-        for value in values {
-            match value {
-                Value::Node(id) => ids.push(id),
-                Value::Tuple(_) => {
-                    kinds::tuple_as_value(at, self.diags);
-                    return None;
-                }
-            }
-        }
-        Some(ids)
+        values.into_iter().map(|value| self.one(value, at)).collect()
     }
 
     /// Makes an output. One alone is `y`, of several the first is `y0`.
