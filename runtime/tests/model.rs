@@ -213,7 +213,7 @@ fn ties_hold_through_training_clones_and_moves() {
     let first = model.table.weight.to_vec();
     step(&mut model, &mut opt);
     assert!(is_tied(&model) && model.table.weight.to_vec() != first);
-    let mut moved = model.clone().to_device(&device()).to_dtype(DType::F32);
+    let mut moved = model.clone().to_device(&device()).to(DType::F32);
     assert!(is_tied(&moved));
     let kept = values(&model);
     step(&mut moved, &mut opt);
@@ -223,7 +223,7 @@ fn ties_hold_through_training_clones_and_moves() {
     model.table.weight.set(Tensor::ones([5, 2], &device()));
     let moved = model.to_device(&device());
     assert!(is_tied(&moved) && moved.head.weight.to_vec() == [1.0; 10]);
-    check_raises(|| moved.to_dtype(DType::I64), &["`i64`"]);
+    check_raises(|| moved.to(DType::I64), &["`i64`"]);
 }
 
 #[test]
