@@ -16,7 +16,7 @@ const SAMPLES: &[&str] = &[
         let s = 1.0 / (1.0 - p);
         (
             |r, i| select(m[r], or_zero(x[r][2 * i + 1]) * s, uniform(key, r * C + i)) + logsumexp(|j| x[r][j]),
-            |t| { let k = ids[t]; sum(0..K, |j| w[j] * k) - w[k] + x[0][(t % 2)] },
+            |t| { let k = ids[t]; cumsum(|j| ids[j], t) - sum(0..K, |j| w[j] * k) - w[k] + x[0][(t % 2)] },
             || mean(|r, j| x[r][j]) + len(K) / argmax(0..2, |j| w[0] * j),
         )
     }",
