@@ -156,14 +156,16 @@ const FUNCTIONS: &[Function] = &[
         let size = b.unary(Unary::Abs, a[1]);
         b.binary(Binary::Rem, a[0], size)
     }),
-    // The remainder with the sign of the dividend.
+    // The remainder with the sign of the dividend, which is the dividend itself where that is smaller: so its derivative
+    // is 1 at 0 too.
     function!("fmod", 2, Numbers, |b, a| {
         let (size, divisor) = (b.unary(Unary::Abs, a[0]), b.unary(Unary::Abs, a[1]));
         let rest = b.binary(Binary::Rem, size, divisor);
         let kind = b.kind(rest);
-        let (zero, negative) = (number(b, kind, 0), b.neg(rest));
+        let (zero, negative, small) = (number(b, kind, 0), b.neg(rest), b.lt(size, divisor));
         let below = b.lt(a[0], zero);
-        b.select(below, negative, rest)
+        let rest = b.select(below, negative, rest);
+        b.select(small, a[0], rest)
     }),
     function!("floor_divide", 2, Numbers, |b, a| {
         if b.kind(a[0]) == Kind::Float {
@@ -173,9 +175,12 @@ const FUNCTIONS: &[Function] = &[
             b.binary(Binary::Quot, a[0], a[1])
         }
     }),
+    // By choices rather than by the larger and the smaller, so that its derivative is 1 at the bounds too.
     function!("clamp", 3, Numbers, |b, a| {
-        let low = b.binary(Binary::Max, a[0], a[1]);
-        b.binary(Binary::Min, low, a[2])
+        let below = b.lt(a[0], a[1]);
+        let low = b.select(below, a[1], a[0]);
+        let above = b.lt(a[2], low);
+        b.select(above, a[2], low)
     }),
     function!("lerp", 3, Floats, |b, a| {
         let way = b.sub(a[1], a[0]);
