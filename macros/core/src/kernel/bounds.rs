@@ -251,8 +251,8 @@ impl<'a> Bounds<'a> {
         }
     }
 
-    /// Whether a divisor is at least 1 wherever its dividend is computed. It is where it is a factor of the extent of an
-    /// axis that the dividend depends on.
+    /// Whether a divisor is at least 1 wherever its dividend is computed. It is where it is a factor of the extent of
+    /// an axis that the dividend depends on.
     fn is_positive(&mut self, divisor: &Poly, dividend: &Poly) -> bool {
         if !is_size(divisor) {
             return false;

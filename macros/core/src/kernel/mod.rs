@@ -16,6 +16,8 @@
 //! - `sum`, `mean`, `prod`, `max`, `min`, `argmax`, `argmin`, `logsumexp`, `any` and `all` reduce over the indices of a
 //!   closure: `sum(|j| x[i][j])`. An index runs over the extent of the dim that it indexes by itself; else its range is
 //!   written: `sum(0..K, |k| x[i + k])`.
+//! - `cumsum(|j| x[r][j], i)` is the running sum up to `i`, an index of an outer closure; `cumprod`, `cummax` and
+//!   `cummin` are like it.
 //! - A dim's name is an integer; `len(C)` is the same. `uniform(key, i)` is the i-th number of a stream, from 0 up to
 //!   1, and `random_bits(key, i)` the integer of 32 bits behind it.
 //! - Arithmetic is PyTorch's: an integer beside a float becomes one, integers divide rounding down, and `%` has the

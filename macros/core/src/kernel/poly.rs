@@ -195,10 +195,13 @@ impl Poly {
                 (false, true) => " - ",
                 (false, false) => " + ",
             };
-            let mut parts: Vec<String> = factors.iter().map(|f| f.written(name)).collect();
-            if k.unsigned_abs() != 1 || parts.is_empty() {
-                parts.insert(0, k.unsigned_abs().to_string());
-            }
+            let number = k.unsigned_abs() != 1 || factors.is_empty();
+            let mut parts: Vec<String> = number.then(|| k.unsigned_abs().to_string()).into_iter().collect();
+            let alone = factors.len() == 1 && !number;
+            parts.extend(factors.iter().map(|factor| match factor {
+                Atom::Quot(..) | Atom::Rem(..) if !alone => format!("({})", factor.written(name)),
+                _ => factor.written(name),
+            }));
             text += &format!("{sign}{}", parts.join("*"));
         }
         if text.is_empty() { "0".to_owned() } else { text }

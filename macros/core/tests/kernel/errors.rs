@@ -197,7 +197,8 @@ rules! { kinds {
         "fn k(n: &mut Tensor![Int; N]) { |i| { n[i] = 0.5; } }";
     declared_tuple: "fn k(x: f32) -> f32 { let (a, b): (f32, f32) = x; let c: f32 = (x, x); x }";
     tuple_as_value: "fn k(x: f32) -> f32 { (x, x) + 1.0 }",
-        "fn k(x: Tensor![N]) -> (Tensor![N], Tensor![N]) { (|i| (x[i], x[i]), |i| x[i]) }", "fn k(x: f32) -> (f32, f32) { (x, (x, x)) }";
+        "fn k(x: Tensor![N]) -> (Tensor![N], Tensor![N]) { (|i| (x[i], x[i]), |i| x[i]) }",
+        "fn k(x: f32) -> (f32, f32) { (x, (x, x)) }";
     large_tuple: "fn k(x: f32) -> f32 { let t = (x, x, x, x); let t = (t, t, t, t, t); let t = (t, t, t, t); x }";
     pattern_parts: "fn k(x: f32) -> f32 { let (a, b) = x; let (c, d) = (x, x, x); a + b + c + d }";
     missing_value: "fn k(x: f32) -> f32 { let y = x; }", "fn k(x: f32) -> f32 { if x > 0.0 { } else { x } }";
@@ -228,6 +229,11 @@ rules! { index {
     range_start: "fn k(x: Tensor![N]) -> Tensor![] { sum(1..N, |i| x[i]) }";
     range_end: "fn k(x: Tensor![N], n: usize) -> Tensor![N] { |i| sum(0..n, |j| x[i]) + sum(0..i, |j| 1.0) }",
         "fn k(x: Tensor![N]) -> Tensor![N] { |i| x[i] + sum(0..1.5, |j| 1.0) }";
+    scan_arguments: "fn k(x: Tensor![N]) -> Tensor![N] { |i| cumsum(|j| x[j]) + cumprod(x[i], i) }",
+        "fn k(x: Tensor![N]) -> Tensor![N] { |i| cummax(|j, k| x[j], i) }";
+    scan_place: "fn k(x: Tensor![N]) -> Tensor![N] { |i| cumsum(|j| x[j], i + 0 * N) + cumsum(|j| x[j], N - 1 - i) }";
+    hidden_in_scan: "fn k(x: Tensor![N]) -> Tensor![N] { |i| { let a = x[i]; cumsum(|j| x[i] + a * x[j], i) } }",
+        "fn k(x: &mut Tensor![N]) { |i| { x[i] = cumsum(|j| x[j], i); } }";
     misplaced_closure: "fn k(x: f32) -> f32 { let f = |y| y; exp(|i| x) }",
         "fn k(x: Tensor![N]) -> Tensor![N] { |i| |j| x[i] }";
     misplaced_range: "fn k(x: f32) -> f32 { let r = 0..3; x }";

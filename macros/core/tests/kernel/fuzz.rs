@@ -2,7 +2,8 @@
 
 use cotangent_ir::{parse, verify};
 use cotangent_macros_core::kernel_ir;
-use proc_macro2::{Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::quote;
 
 const SAMPLES: &[&str] = &[
     "pub fn f(x: f32, n: i64, c: bool) -> (f32, i64, bool) {
@@ -16,7 +17,7 @@ const SAMPLES: &[&str] = &[
         let s = 1.0 / (1.0 - p);
         (
             |r, i| select(m[r], or_zero(x[r][2 * i + 1]) * s, uniform(key, r * C + i)) + logsumexp(|j| x[r][j]),
-            |t| { let k = ids[t]; sum(0..K, |j| w[j] * k) - w[k] + x[0][(t % 2)] },
+            |t| { let k = ids[t]; cumsum(|j| ids[j], t) - sum(0..K, |j| w[j] * k) - w[k] + x[0][(t % 2)] },
             || mean(|r, j| x[r][j]) + len(K) / argmax(0..2, |j| w[0] * j),
         )
     }",
@@ -35,6 +36,7 @@ fn mutilated(tokens: &TokenStream, others: &[TokenTree]) -> Vec<TokenStream> {
         let with = |middle: &[TokenTree]| before.iter().chain(middle).chain(after).cloned().collect::<TokenStream>();
         all.push(with(&[]));
         all.push(with(&[list[at].clone(), list[at].clone()]));
+        all.push(with(&[grouped(list[at].clone().into())]));
         all.extend(others.iter().map(|other| with(std::slice::from_ref(other))));
         if let Some(next) = after.first() {
             let swapped = [next.clone(), list[at].clone()];
@@ -47,6 +49,11 @@ fn mutilated(tokens: &TokenStream, others: &[TokenTree]) -> Vec<TokenStream> {
         }
     }
     all
+}
+
+/// What a `macro_rules!` makes of an argument.
+fn grouped(tokens: TokenStream) -> TokenTree {
+    TokenTree::Group(Group::new(Delimiter::None, tokens))
 }
 
 #[track_caller]
@@ -86,6 +93,18 @@ fn never_panics() {
         }
     }
     assert!(count > 8000 && good > 300, "{good} of {count} streams");
+}
+
+#[test]
+fn arguments_of_macros() {
+    let [x, j, one, index, ty] = [quote!(x), quote!(j), quote!(1.0), quote!(x[j]), quote!(f32)].map(grouped);
+    let sum = grouped(quote!(sum(|j| #x[#j] * -#one)));
+    assert!(sound(quote! {
+        fn k(x: Tensor![N], s: #ty) -> Tensor![N] {
+            let t: #ty = #sum as #ty;
+            |j| t * s + or_zero(#index)
+        }
+    }));
 }
 
 #[test]

@@ -209,6 +209,30 @@ fn halves_of_a_declared_quotient() {
 }
 
 #[test]
+fn running() {
+    let source = "fn running_reductions(x: Tensor![R.., C], w: Tensor![C]) -> (Tensor![R.., C], Tensor![C]) {
+        (
+            |r, i| {
+                let scale = sum(|j| w[j]);
+                cumsum(|j| x[r][j] * w[j] * scale, i) - cummax(|i| x[r][i], i)
+            },
+            |i| sum(|r| cumprod(|k| x[r][k] + sum(|i| w[i]), i)) + cummin(|j| w[j], i),
+        )
+    }";
+    let ((x, xs), (w, ws)) = (tensor(&[R, C]), tensor(&[C]));
+    let scale: f64 = ws.iter().sum();
+    let y = rows(&xs, |row| {
+        let sum = |i: usize| (0..=i).map(|j| row[j] * ws[j] * scale).sum::<f64>();
+        (0..C).map(|i| sum(i) - most(&row[..=i])).collect()
+    });
+    let z = (0..C).map(|i| {
+        let products = xs.chunks(C).map(|row| row[..=i].iter().map(|x| x + scale).product::<f64>());
+        products.sum::<f64>() + ws[..=i].iter().copied().fold(f64::INFINITY, f64::min)
+    });
+    check(source, &[x, w], &[Value::float(&[R, C], y), Value::float(&[C], z.collect())]);
+}
+
+#[test]
 fn embedding() {
     let source = "fn embedding(ids: Tensor![Int; T..], w: Tensor![V, C]) -> Tensor![T.., C] { |t, c| w[ids[t]][c] }";
     let (w, ws) = tensor(&[5, 2]);

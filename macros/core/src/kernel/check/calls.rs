@@ -12,8 +12,8 @@ pub(crate) fn unknown_method<'a>(name: &Ident, known: impl IntoIterator<Item = &
 }
 
 /// A call with a closure or a range that is no reduction.
-pub(crate) fn unknown_reduction(name: &Ident, known: &[&str], diags: &mut Diags) {
-    let hint = did_you_mean(&text(name), known.iter().copied());
+pub(crate) fn unknown_reduction<'a>(name: &Ident, known: impl IntoIterator<Item = &'a str>, diags: &mut Diags) {
+    let hint = did_you_mean(&text(name), known);
     diags.error(name, format!("unknown reduction `{name}`{hint}"));
 }
 

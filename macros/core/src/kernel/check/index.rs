@@ -96,6 +96,23 @@ pub(crate) fn range_end(at: &At, diags: &mut Diags) {
     diags.error(at, "the range of an index ends at an integer made of dims and numbers alone");
 }
 
+/// A running reduction without its closure or its place.
+pub(crate) fn scan_arguments(name: &Ident, diags: &mut Diags) {
+    let what = "takes a closure over one index, and the index at which it is read";
+    diags.error(name, format!("`{name}` {what}, as in `{name}(|j| x[j], i)`"));
+}
+
+/// A running reduction that is read elsewhere than at an index.
+pub(crate) fn scan_place(at: &At, diags: &mut Diags) {
+    diags.error(at, "a running reduction is read at the index of an outer closure, by itself");
+}
+
+/// What varies along a running reduction, inside of it.
+pub(crate) fn hidden_in_scan(name: &Ident, diags: &mut Diags) {
+    let what = "depends on the index at which this running reduction is read, and has no one value in it";
+    diags.error(name, format!("`{name}` {what}\nhelp: use the index of the closure instead"));
+}
+
 /// A closure that nothing takes.
 pub(crate) fn misplaced_closure(at: &At, diags: &mut Diags) {
     diags.error(at, "a closure stands at the end of a kernel, over the output's indices, or in a reduction");

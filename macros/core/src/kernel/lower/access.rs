@@ -64,7 +64,7 @@ impl Lower<'_> {
                 check::assignment_without_mut(&target.at, &text(name), tensor, self.diags);
                 None
             }
-            Some(Binding::Value(_)) => {
+            Some(Binding::Value(_) | Binding::Hidden) => {
                 check::assignment_to_variable(&target.at, &text(name), self.diags);
                 None
             }
@@ -108,7 +108,7 @@ impl Lower<'_> {
                     check::index_of_scalar(name, self.diags);
                 }
             },
-            Some(Binding::Value(Some(_))) => check::index_of_scalar(name, self.diags),
+            Some(Binding::Value(Some(_)) | Binding::Hidden) => check::index_of_scalar(name, self.diags),
             Some(Binding::Value(None)) => {}
             None => self.unknown_name(name),
         }

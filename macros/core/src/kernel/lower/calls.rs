@@ -3,7 +3,7 @@
 use super::super::ast::{At, Expr, Node, ParamKind, text};
 use super::super::check::{calls as check, index, kinds, names};
 use super::functions::{Function, Takes, function};
-use super::{Binding, Lower, Value, functions, is_closure, placeholder, reduce};
+use super::{Binding, Lower, Value, functions, is_closure, placeholder, reduce, scan};
 use cotangent_ir::{Binary, Id, Kind};
 use proc_macro2::Ident;
 use syn::Path;
@@ -31,6 +31,9 @@ impl Lower<'_> {
         if reduce::is_reduction(&word) && (over_indices || function(&word).is_none()) {
             return self.reduction(name, args, at).map(Value::Node);
         }
+        if scan::NAMES.contains(&word.as_str()) {
+            return self.scan(name, args, at).map(Value::Node);
+        }
         match function(&word) {
             Some(function) => self.apply(function, name, args, &word).map(Value::Node),
             None if word == self.name => {
@@ -38,7 +41,7 @@ impl Lower<'_> {
                 None
             }
             None if args.iter().any(|arg| matches!(arg.node, Node::Closure(_) | Node::Range(..))) => {
-                check::unknown_reduction(name, reduce::NAMES, self.diags);
+                check::unknown_reduction(name, reduce::NAMES.iter().chain(scan::NAMES).copied(), self.diags);
                 None
             }
             None => self.kernel(path, args, at).map(Value::Node),

@@ -191,6 +191,10 @@ impl Lower<'_> {
         let text = text(name);
         match self.lookup(&text) {
             Some(Binding::Value(value)) => value,
+            Some(Binding::Hidden) => {
+                index::hidden_in_scan(name, self.diags);
+                None
+            }
             Some(Binding::Param(param)) => self.param(param, name).map(Value::Node),
             None => match self.dims.get(&text) {
                 Some(dim) => {

@@ -45,6 +45,7 @@ const RUST: &[(&str, &str)] = &[
     ("exp_m1", "expm1"),
     ("ln_1p", "log1p"),
     ("recip", "reciprocal"),
+    ("fract", "frac"),
     ("signum", "sign"),
     ("max", "maximum"),
     ("min", "minimum"),
@@ -101,6 +102,14 @@ const FUNCTIONS: &[Function] = &[
         let one = b.float(1.0);
         b.div(one, a[0])
     }),
+    function!("erfc", 1, Floats, |b, a| {
+        let (one, erf) = (b.float(1.0), b.unary(Unary::Erf, a[0]));
+        b.sub(one, erf)
+    }),
+    function!("frac", 1, Floats, |b, a| {
+        let whole = b.unary(Unary::Trunc, a[0]);
+        b.sub(a[0], whole)
+    }),
     function!("log2", 1, Floats, |b, a| {
         let log = b.unary(Unary::Log, a[0]);
         b.scale(std::f64::consts::LOG2_E, log)
@@ -147,9 +156,31 @@ const FUNCTIONS: &[Function] = &[
         let size = b.unary(Unary::Abs, a[1]);
         b.binary(Binary::Rem, a[0], size)
     }),
+    // The remainder with the sign of the dividend, which is the dividend itself where that is smaller: so its derivative
+    // is 1 at 0 too.
+    function!("fmod", 2, Numbers, |b, a| {
+        let (size, divisor) = (b.unary(Unary::Abs, a[0]), b.unary(Unary::Abs, a[1]));
+        let rest = b.binary(Binary::Rem, size, divisor);
+        let kind = b.kind(rest);
+        let (zero, negative, small) = (number(b, kind, 0), b.neg(rest), b.lt(size, divisor));
+        let below = b.lt(a[0], zero);
+        let rest = b.select(below, negative, rest);
+        b.select(small, a[0], rest)
+    }),
+    function!("floor_divide", 2, Numbers, |b, a| {
+        if b.kind(a[0]) == Kind::Float {
+            let quotient = b.div(a[0], a[1]);
+            b.unary(Unary::Floor, quotient)
+        } else {
+            b.binary(Binary::Quot, a[0], a[1])
+        }
+    }),
+    // By choices rather than by the larger and the smaller, so that its derivative is 1 at the bounds too.
     function!("clamp", 3, Numbers, |b, a| {
-        let low = b.binary(Binary::Max, a[0], a[1]);
-        b.binary(Binary::Min, low, a[2])
+        let below = b.lt(a[0], a[1]);
+        let low = b.select(below, a[1], a[0]);
+        let above = b.lt(a[2], low);
+        b.select(above, a[2], low)
     }),
     function!("lerp", 3, Floats, |b, a| {
         let way = b.sub(a[1], a[0]);

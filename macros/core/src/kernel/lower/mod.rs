@@ -13,6 +13,7 @@ mod outputs;
 mod placeholder;
 mod ranges;
 mod reduce;
+mod scan;
 
 use super::ast::{At, Kernel, Node, Param, ParamKind, text};
 use super::bounds::Bounds;
@@ -98,6 +99,8 @@ enum Binding {
     Param(usize),
     /// A value; none where it was reported.
     Value(Option<Value>),
+    /// A value that varies along the axis of the running reduction under way.
+    Hidden,
 }
 
 /// What an expression gives.

@@ -195,7 +195,7 @@ impl Lower<'_> {
                 ParamKind::Tensor(_) => self.indexed_extent(place).is_none(),
                 ParamKind::Unknown | ParamKind::Scalar(_) | ParamKind::Size | ParamKind::Key => true,
             },
-            Some(Binding::Value(_)) | None => true,
+            Some(Binding::Value(_) | Binding::Hidden) | None => true,
         })
     }
 }

@@ -3,6 +3,7 @@
 use super::super::ast::{At, Block, Closure, Expr, LetType, Node, Operator, Pattern, Stmt};
 use super::super::check::syntax as check;
 use super::expr::{self, Depth};
+use super::peel_type;
 use crate::diags::Diags;
 use syn::{BinOp, Pat, ReturnType, Type};
 
@@ -59,7 +60,7 @@ fn let_(local: &syn::Local, depth: Depth, diags: &mut Diags) -> Option<Stmt> {
 }
 
 fn let_type(ty: &Type, diags: &mut Diags) -> LetType {
-    match ty {
+    match peel_type(ty) {
         Type::Infer(_) => LetType::Any,
         Type::Tuple(tuple) => LetType::Tuple(tuple.elems.iter().map(|ty| let_type(ty, diags)).collect()),
         other => match expr::scalar_kind(other) {

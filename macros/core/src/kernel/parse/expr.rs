@@ -2,7 +2,7 @@
 
 use super::super::ast::{At, Expr, Node, Operator};
 use super::super::check::syntax as check;
-use super::{body, literal};
+use super::{body, literal, peel_type};
 use crate::diags::Diags;
 use cotangent_ir::Kind;
 use syn::spanned::Spanned;
@@ -223,7 +223,7 @@ pub(super) fn attributes(e: &syn::Expr) -> &[Attribute] {
 
 /// The kind of a scalar type in a `let` or an `as`.
 pub(super) fn scalar_kind(ty: &Type) -> Option<Kind> {
-    let Type::Path(path) = ty else { return None };
+    let Type::Path(path) = peel_type(ty) else { return None };
     match path.path.get_ident()?.to_string().as_str() {
         "f32" => Some(Kind::Float),
         "i64" | "usize" => Some(Kind::Int),

@@ -106,9 +106,9 @@ fn params(sig: &Signature, diags: &mut Diags) -> Vec<Param> {
 
 /// The kind of a parameter of this type, and whether it is `&mut`.
 fn param_type(ty: &Type, diags: &mut Diags) -> (ParamKind, bool) {
-    match peel(ty) {
+    match peel_type(ty) {
         Type::Reference(reference) => {
-            let inner = peel(&reference.elem);
+            let inner = peel_type(&reference.elem);
             if reference.mutability.is_some() && is_tensor(inner) {
                 return (param_kind(inner, diags), true);
             }
@@ -157,7 +157,7 @@ fn tensor_type(mac: &syn::Macro, diags: &mut Diags) -> Option<TensorType> {
 /// The results; nothing where one was reported.
 fn outs(output: &ReturnType, diags: &mut Diags) -> Option<Vec<Out>> {
     let ReturnType::Type(_, ty) = output else { return Some(vec![]) };
-    let outs: Vec<Option<Out>> = match peel(ty) {
+    let outs: Vec<Option<Out>> = match peel_type(ty) {
         Type::Tuple(tuple) if tuple.elems.len() == 1 => {
             check::tuple_of_one(tuple, diags);
             return None;
@@ -169,7 +169,7 @@ fn outs(output: &ReturnType, diags: &mut Diags) -> Option<Vec<Out>> {
 }
 
 fn out(ty: &Type, diags: &mut Diags) -> Option<Out> {
-    let (ty, at) = (peel(ty), At::of(ty));
+    let (ty, at) = (peel_type(ty), At::of(ty));
     if let Type::Macro(mac) = ty
         && is_tensor(ty)
     {
@@ -210,10 +210,10 @@ fn scalar(ty: &Type) -> Option<&'static str> {
 }
 
 /// A type without the parentheses around it.
-fn peel(ty: &Type) -> &Type {
+fn peel_type(ty: &Type) -> &Type {
     match ty {
-        Type::Paren(inner) => peel(&inner.elem),
-        Type::Group(inner) => peel(&inner.elem),
+        Type::Paren(inner) => peel_type(&inner.elem),
+        Type::Group(inner) => peel_type(&inner.elem),
         other => other,
     }
 }
