@@ -97,7 +97,8 @@ fn dense<'a>(operand: &Operand, arg: &'a Arg<'_>, shape: &[usize], len: usize) -
     };
     // Bytes of truth values that are read might be anything.
     let plain = operand.access == Access::Each && (operand.dtype != DType::Bool || operand.role == Role::Out);
-    if !plain || view.dtype != operand.dtype || view.shape != shape || view.strides.len() != shape.len() {
+    let computed = operand.is_computed() && view.dtype == operand.dtype;
+    if !plain || !computed || view.shape != shape || view.strides.len() != shape.len() {
         return None;
     }
     let block = block_of(view.buffer).ok()?;

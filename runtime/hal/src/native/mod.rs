@@ -162,7 +162,7 @@ macro_rules! kernel {
                 ],
                 scalars: 0 $($(+ { let _ = stringify!($s); 1 })+)?,
                 native: $crate::native::Native { fns: [base, v3, v4] },
-                // One instruction set: `f64` serves checks, and each variant lengthens every build.
+                // One instruction set: `f64` serves checks, and its elementary functions do not vectorise.
                 native64: $crate::kernel!(@native64 base64 $($xt)* $($yt)+),
             }
         };
