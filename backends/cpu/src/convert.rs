@@ -25,8 +25,10 @@ pub(crate) unsafe fn elements(from: DType, to: DType, src: *const u8, dst: *mut 
     unsafe { body(from, to, src, dst, n) }
 }
 
+type Body = unsafe fn(DType, DType, *const u8, *mut u8, usize);
+
 /// The same text for each level; wider registers than those of AVX2 gain nothing.
-static BODIES: [unsafe fn(DType, DType, *const u8, *mut u8, usize); 3] = [base, v3, v3];
+static BODIES: [Body; 3] = [base, v3, v3];
 
 /// # Safety
 /// As for [`elements`].
