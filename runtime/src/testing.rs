@@ -179,15 +179,24 @@ pub fn assert_close(a: &Tensor, b: &Tensor, rtol: f64, atol: f64) {
     }
 }
 
-/// Panics unless both tensors have the same shape and elements, of any kind; NaN equals nothing.
+/// Panics unless both tensors have the same shape and elements, of any kind and whatever the dtypes; NaN equals nothing.
 #[track_caller]
 pub fn assert_equal<K: Kind>(a: &Tensor<K>, b: &Tensor<K>)
 where
     K::Element: PartialEq + std::fmt::Debug,
 {
     assert_eq!(a.shape(), b.shape(), "the shapes differ");
-    for (i, (x, y)) in a.to_vec().into_iter().zip(b.to_vec()).enumerate() {
-        assert_eq!(x, y, "element {:?} of shape {:?} differs", place(i, a.shape()), a.shape());
+    if a.dtype().is_float() {
+        same(&a.raw.to_vec::<f64>(), &b.raw.to_vec::<f64>(), a.shape());
+    } else {
+        same(&a.to_vec(), &b.to_vec(), a.shape());
+    }
+}
+
+#[track_caller]
+fn same<T: PartialEq + std::fmt::Debug>(a: &[T], b: &[T], shape: &[usize]) {
+    for (i, (x, y)) in a.iter().zip(b).enumerate() {
+        assert_eq!(x, y, "element {:?} of shape {shape:?} differs", place(i, shape));
     }
 }
 

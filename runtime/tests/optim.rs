@@ -5,7 +5,7 @@ use cotangent_runtime::model::{Builder, FieldDims, Leaf, LeafMut};
 use cotangent_runtime::optim::{Adam, AdamW, Sgd, clip_grad_norm, clip_grad_value};
 use cotangent_runtime::record::{Record, Stateful};
 use cotangent_runtime::testing::assert_close;
-use cotangent_runtime::{Cx, Device, Grads, Model, ModelExt, Param, Path, State, Tensor, attempt};
+use cotangent_runtime::{Cx, DType, Device, Grads, Model, ModelExt, Param, Path, State, Tensor, attempt};
 use serde_json::Value;
 use std::sync::Mutex;
 
@@ -340,6 +340,9 @@ fn tied_parameters_move_as_one() {
         }
         assert_eq!((tied.a.to_vec(), tied.b.to_vec()), (single.a.to_vec(), single.a.to_vec()));
         assert_eq!(kept.to_vec(), [1.0, -2.0], "a tensor taken before a step keeps its values");
+        let mut half = tied.clone().to(DType::BF16);
+        alone.clone().step(&mut half, both(&[0.5, 1.0], &[0.25, -3.0]));
+        assert_eq!((half.a.dtype(), half.a.to_vec()), (DType::BF16, half.b.to_vec()));
         tied.freeze("b");
         assert!(tied.is_frozen("a"), "the alias and its target are one parameter");
     }

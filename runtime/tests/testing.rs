@@ -1,8 +1,8 @@
 //! The checks for tests find faults and name them.
 
 use cotangent_runtime::diff::{Pullback, Want};
-use cotangent_runtime::testing::{GradCheck, assert_close, check_grad, check_loss_grad};
-use cotangent_runtime::{Device, Tensor};
+use cotangent_runtime::testing::{GradCheck, assert_close, assert_equal, check_grad, check_loss_grad};
+use cotangent_runtime::{DType, Device, Tensor};
 
 fn tensor(values: &[f32]) -> Tensor {
     Tensor::from_slice(values, [values.len()], &Device::cpu())
@@ -33,6 +33,35 @@ fn a_wrong_cotangent_is_named() {
         check_grad(|xs| xs[0].clone().exp(), |_, _| vec![None], &[tensor(&[1.0])], GradCheck::default());
     });
     assert!(missing.contains("the cotangent is 0"), "{missing}");
+}
+
+/// The finer the dtype of the inputs, the smaller the fault that is found.
+#[test]
+fn the_tolerance_follows_the_dtype() {
+    let check = |dtype, factor: f64| {
+        let x = tensor(&[0.5, -1.0, 2.0]).to(dtype);
+        check_grad(|xs| xs[0].clone().square(), |xs, ct| vec![Some(ct * &xs[0] * factor)], &[x], GradCheck::default());
+    };
+    let least = [(DType::F64, 1e-6), (DType::F32, 1e-3), (DType::F16, 2e-2), (DType::BF16, 0.15)];
+    for (dtype, fault) in least {
+        check(dtype, 2.0);
+        let message = panic_of(move || check(dtype, 2.0 + fault));
+        assert!(message.contains("central differences give"), "{dtype}: {message}");
+    }
+    let other = panic_of(|| {
+        let x = tensor(&[1.0]).bfloat16();
+        check_grad(|xs| xs[0].clone(), |_, ct| vec![Some(ct.float())], &[x], GradCheck::default());
+    });
+    assert!(other.contains("the cotangent of input 0 must have the input's dtype"), "{other}");
+}
+
+#[test]
+fn equality_sees_every_digit() {
+    let x = Tensor::from_slice_of(&[1.0, 0.1f64], [2], &Device::cpu());
+    assert_equal(&x, &x.clone());
+    let near = x.clone() + 1e-15;
+    let message = panic_of(move || assert_equal(&x, &near));
+    assert!(message.contains("element [0] of shape [2] differs"), "{message}");
 }
 
 #[test]

@@ -384,6 +384,24 @@ fn a_kernel_without_loops_over_f64_refuses_it() {
     assert_eq!(error, "single (`x`): dtype `f64` cannot be used here; accepted: `f32`, `f16`, `bf16`");
 }
 
+/// A kernel that declares a dtype which no tile has.
+static HALVES: Kernel = Kernel {
+    name: "halves",
+    domain: Domain::Pointwise,
+    operands: &[Operand { name: "y", role: Role::Out, access: Access::Each, dtype: DType::F16 }],
+    scalars: 0,
+    native: Native { fns: [negate, negate, negate] },
+    native64: None,
+};
+
+#[test]
+fn a_kernel_computes_in_single_precision_whatever_it_declares() {
+    let cpu = CpuBackend::new();
+    let y = Tensor::contiguous(&cpu, &mut Random(10), DType::F16, &[9]);
+    let error = cpu.launch(&HALVES, &[9], &[y.output()]).unwrap_err().to_string();
+    assert!(error.ends_with("kernel `halves`: `y` declares `f16`, but bodies see f32, i64 or bool"), "{error}");
+}
+
 /// One view of `f64` makes the launch one in `f64`; the others are converted, and rounded once on the way out.
 #[test]
 fn floats_beside_f64_are_computed_in_f64() {

@@ -75,10 +75,10 @@ fn every_method() {
         [2, 1, 600, 1030],
         [50, 1, 20, 10],
     ] {
-        for _ in 0..3 {
+        for _ in 0..2 {
             check(&cpu, r, extents, false);
         }
-        for _ in 0..6 {
+        for _ in 0..4 {
             check(&cpu, r, extents, true);
         }
     }
@@ -137,7 +137,7 @@ fn any_number_of_threads_gives_the_same_bits() {
     let cpu = CpuBackend::new();
     let r = &mut Random(12);
     for [count, m, n, k] in
-        [[1, 300, 200, 400], [1, 64, 128, 4000], [1, 1, 2000, 1500], [12, 64, 64, 64], [1, 8, 900, 700]].repeat(4)
+        [[1, 300, 200, 400], [1, 64, 128, 4000], [1, 1, 2000, 1500], [12, 64, 64, 64], [1, 8, 900, 700]].repeat(3)
     {
         let dtype = r.float();
         let noise = |r: &mut Random, shape: &[usize]| {

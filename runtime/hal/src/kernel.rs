@@ -57,6 +57,11 @@ pub struct Operand {
 }
 
 impl Operand {
+    /// Whether the declared dtype is one that a tile can see.
+    pub fn is_computed(&self) -> bool {
+        matches!(self.dtype, DType::F32 | DType::I64 | DType::Bool)
+    }
+
     /// The dtypes that a view of this operand of `kernel` may store.
     pub fn accepts(&self, kernel: &Kernel) -> &'static [DType] {
         match (self.dtype, &kernel.native64) {

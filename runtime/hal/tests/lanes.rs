@@ -59,3 +59,15 @@ fn the_order_depends_on_the_length_alone() {
     assert_eq!(lanes::sum(&x).to_bits(), by_two.to_bits());
     assert_eq!(lanes::sum1(&x, |a| a).to_bits(), by_two.to_bits());
 }
+
+#[test]
+fn f64_keeps_its_digits() {
+    for n in LENGTHS {
+        let x: Vec<f64> = values(n, 5).into_iter().map(|v| f64::from(v) / 3.0).collect();
+        let exact: f64 = x.iter().sum();
+        assert!((lanes::sum(&x) - exact).abs() < 1e-13 * (1.0 + exact.abs()));
+        let exact: f64 = x.iter().map(|v| v * v).sum();
+        assert!((lanes::dot::<false, _>(&x, &x) - exact).abs() < 1e-13 * (1.0 + exact));
+        assert_eq!(lanes::max_or_nan(&x), x.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+    }
+}

@@ -99,7 +99,8 @@ pub trait ModelExt: Model {
     }
 
     /// The same model in another float dtype, as for [`Tensor::to`]. `model.to(DType::BF16)` trains in mixed precision:
-    /// an optimiser keeps its state and a copy of such parameters in `f32`.
+    /// an optimiser keeps its state and a copy of such parameters in `f32`. Give it inputs of that dtype: wider ones
+    /// would widen what they meet.
     ///
     /// # Panics
     /// Raises `Error::Dtype` where `dtype` is no float.

@@ -152,6 +152,10 @@ fn take_tensor<'a>(
             return Err(misuse(kernel, message));
         }
     };
+    if !operand.is_computed() {
+        let message = format!("`{}` declares `{}`, but bodies see f32, i64 or bool", operand.name, operand.dtype);
+        return Err(misuse(kernel, message));
+    }
     let accepted = operand.accepts(kernel);
     if !accepted.contains(&view.dtype) {
         let op = format!("{} (`{}`)", kernel.name, operand.name);

@@ -1,7 +1,7 @@
 //! The short way of a launch that fits one tile: a pointwise kernel over few elements that lie one after another.
 //!
 //! Planning strides, tiles and threads takes longer than adding sixteen numbers. What is verified here is the same;
-//! whatever does not fit, mistakes included, goes the long way.
+//! whatever does not fit, mistakes and elements to convert included, goes the long way.
 #![allow(unsafe_code, reason = "makes slices of verified raw memory and calls a variant that the processor has")]
 
 use super::few::Few;
@@ -97,7 +97,8 @@ fn dense<'a>(operand: &Operand, arg: &'a Arg<'_>, shape: &[usize], len: usize) -
     };
     // Bytes of truth values that are read might be anything.
     let plain = operand.access == Access::Each && (operand.dtype != DType::Bool || operand.role == Role::Out);
-    if !plain || view.dtype != operand.dtype || view.shape != shape || view.strides.len() != shape.len() {
+    let computed = operand.is_computed() && view.dtype == operand.dtype;
+    if !plain || !computed || view.shape != shape || view.strides.len() != shape.len() {
         return None;
     }
     let block = block_of(view.buffer).ok()?;

@@ -94,48 +94,8 @@ macro_rules! kernel {
      |$tile:ident| $body:block) => {
         $(#[$doc])*
         $vis static $NAME: $crate::Kernel = {
-            #[inline(always)]
-            #[allow(unused_variables, reason = "a body need not use every scalar, nor the instruction set")]
-            #[allow(
-                clippy::useless_conversion,
-                clippy::unnecessary_cast,
-                reason = "what converts in one precision does not in the other"
-            )]
-            fn body<const FMA: bool>(tile: &mut $crate::native::Tile<'_>) {
-                #[allow(unused_imports, reason = "few bodies need functions")]
-                use $crate::native::math;
-                #[allow(dead_code, reason = "few bodies name their float")]
-                type Real = f32;
-                let $tile = (tile.at, tile.len);
-                let ([$($crate::native::In::$xt($x)),*], [$($crate::native::Out::$yt($y)),+]) = (tile.ins, &mut *tile.outs) else {
-                    $crate::native::wrong_operands($name)
-                };
-                $($crate::kernel!(@cut $xa $x $tile);)*
-                $($crate::kernel!(@cut_mut $ya $y $tile);)+
-                $(let [$($s),+] = *tile.scalars else { $crate::native::wrong_operands($name) };)?
-                $body
-            }
-            #[inline(always)]
-            #[allow(unused_variables, reason = "a body need not use every scalar, nor the instruction set")]
-            #[allow(
-                clippy::useless_conversion,
-                clippy::unnecessary_cast,
-                reason = "what converts in one precision does not in the other"
-            )]
-            fn body64<const FMA: bool>(tile: &mut $crate::native::Tile<'_>) {
-                #[allow(unused_imports, reason = "few bodies need functions")]
-                use $crate::native::math64 as math;
-                #[allow(dead_code, reason = "few bodies name their float")]
-                type Real = f64;
-                let $tile = (tile.at, tile.len);
-                let ([$($crate::kernel!(@in64 $xt $x)),*], [$($crate::kernel!(@out64 $yt $y)),+]) = (tile.ins, &mut *tile.outs) else {
-                    $crate::native::wrong_operands($name)
-                };
-                $($crate::kernel!(@cut $xa $x $tile);)*
-                $($crate::kernel!(@cut_mut $ya $y $tile);)+
-                $(let [$($s),+] = *tile.scalars else { $crate::native::wrong_operands($name) };)?
-                $body
-            }
+            $crate::kernel!(@body body f32 math $name ($($x $xa $xt)*) ($($y $ya $yt)+) ($($($s)+)?) $tile $body);
+            $crate::kernel!(@body body64 f64 math64 $name ($($x $xa $xt)*) ($($y $ya $yt)+) ($($($s)+)?) $tile $body);
             fn base(tile: &mut $crate::native::Tile<'_>) {
                 body::<false>(tile)
             }
@@ -164,17 +124,41 @@ macro_rules! kernel {
                 ],
                 scalars: 0 $($(+ { let _ = stringify!($s); 1 })+)?,
                 native: $crate::native::Native { fns: [base, v3, v4] },
-                // One instruction set: `f64` serves checks, and each variant lengthens every build.
+                // One instruction set: `f64` serves checks, and its elementary functions do not vectorise.
                 native64: $crate::kernel!(@native64 base64 $($xt)* $($yt)+),
             }
         };
     };
+    (@body $f:ident $real:ident $math:ident $name:literal
+     ($($x:ident $xa:ident $xt:ident)*) ($($y:ident $ya:ident $yt:ident)+) ($($s:ident)*) $tile:ident $body:block) => {
+        #[inline(always)]
+        #[allow(unused_variables, reason = "a body need not use every scalar, nor the instruction set")]
+        #[allow(
+            clippy::useless_conversion,
+            clippy::unnecessary_cast,
+            reason = "what converts in one precision does not in the other"
+        )]
+        fn $f<const FMA: bool>(tile: &mut $crate::native::Tile<'_>) {
+            #[allow(unused_imports, reason = "few bodies need functions")]
+            use $crate::native::$math as math;
+            #[allow(dead_code, reason = "few bodies name their float")]
+            type Real = $real;
+            let $tile = (tile.at, tile.len);
+            let ([$($crate::kernel!(@slice In $real $xt $x)),*], [$($crate::kernel!(@slice Out $real $yt $y)),+]) =
+                (tile.ins, &mut *tile.outs)
+            else {
+                $crate::native::wrong_operands($name)
+            };
+            $($crate::kernel!(@cut $xa $x $tile);)*
+            $($crate::kernel!(@cut_mut $ya $y $tile);)+
+            let [$($s),*] = *tile.scalars else { $crate::native::wrong_operands($name) };
+            $body
+        }
+    };
+    (@slice $side:ident f64 F32 $x:ident) => { $crate::native::$side::F64($x) };
+    (@slice $side:ident $real:ident $t:ident $x:ident) => { $crate::native::$side::$t($x) };
     (@role) => { $crate::Role::Out };
     (@role mut) => { $crate::Role::InOut };
-    (@in64 F32 $x:ident) => { $crate::native::In::F64($x) };
-    (@in64 $t:ident $x:ident) => { $crate::native::In::$t($x) };
-    (@out64 F32 $y:ident) => { $crate::native::Out::F64($y) };
-    (@out64 $t:ident $y:ident) => { $crate::native::Out::$t($y) };
     (@native64 $base:ident) => { None };
     (@native64 $base:ident F32 $($rest:ident)*) => { Some($crate::native::Native { fns: [$base, $base, $base] }) };
     (@native64 $base:ident $t:ident $($rest:ident)*) => { $crate::kernel!(@native64 $base $($rest)*) };
