@@ -3,7 +3,7 @@
 use super::code::{Kernels, Numbers, Scope, local, scalar, steps};
 use super::plan::{Tiles, values};
 use super::{Access, Domain, Launch, Operand, Scalar, Slot, in_lanes};
-use cotangent_ir::{Axis, Fold, Id, Kind, Node};
+use cotangent_ir::{Axis, Binary, Fold, Id, Kind, Node, Unary};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +28,8 @@ pub(super) fn scalars(k: &Kernels<'_>, tiles: &Tiles) -> Launch {
 fn with_operands(k: &Kernels<'_>, tiles: &Tiles, numbers: &Numbers, operands: Vec<Operand>) -> Launch {
     let roots: Vec<Id> = tiles.outs.iter().map(|w| w.node).collect();
     let needed = values(k, &roots);
-    let mut rows = Rows { k, tiles, needed, operands, at: BTreeMap::new(), scalars: BTreeMap::new() };
+    let (at, scalars, kept) = (BTreeMap::new(), BTreeMap::new(), None);
+    let mut rows = Rows { k, tiles, needed, operands, at, scalars, kept };
     rows.collect(numbers);
     let body = rows.body();
     let Rows { operands, scalars, .. } = rows;
@@ -45,6 +46,8 @@ struct Rows<'a> {
     /// The operand that a load reads, or none for a number.
     at: BTreeMap<Id, Option<usize>>,
     scalars: BTreeMap<Scalar, Kind>,
+    /// A node whose values are kept in the memory of an output until that is written, and the output's operand.
+    kept: Option<(Id, usize)>,
 }
 
 impl Rows<'_> {
@@ -111,7 +114,8 @@ impl Rows<'_> {
         }
     }
 
-    fn body(&self) -> TokenStream {
+    fn body(&mut self) -> TokenStream {
+        let keep = self.keeper();
         let mut done = BTreeSet::new();
         let mut code = TokenStream::new();
         code.extend(self.row_indices());
@@ -122,6 +126,15 @@ impl Rows<'_> {
                 continue;
             }
             let name = local(id);
+            if let (Node::Fold(_, _, body), Some((kept, out)), None) = (k.node(id), keep, self.kept)
+                && values(k, &[body]).contains(&kept)
+            {
+                let index = |axis| self.element_index(axis, &quote!(i));
+                let scope = Scope { loads: &|id| self.load(id, Some(&quote!(i))), index: &index };
+                let (lets, value, out) = (self.elements(&[kept], &done, &scope), k.operand(kept), operand_name(out));
+                code.extend(quote!(for i in 0..n { #lets #out[i] = #value; }));
+                self.kept = keep;
+            }
             let value = match k.node(id) {
                 Node::Fold(fold, _, body) => self.fold(fold, body, &done),
                 _ => k.expression(id, &Scope { loads: &|id| self.load(id, None), index: &|a| self.row_index(a) }),
@@ -157,6 +170,30 @@ impl Rows<'_> {
         code
     }
 
+    /// A costly value of each element that a reduction and the last loop both need, and an output that can hold it in
+    /// between: computing it once is worth a pass over the output's memory, which is written anyway.
+    fn keeper(&self) -> Option<(Id, usize)> {
+        let (k, tiles) = (self.k, self.tiles);
+        let first_out = self.operands.len() - tiles.outs.len();
+        let out = tiles.outs.iter().position(|w| w.access == Access::Each && k.k.outs[w.out].kind == Kind::Float)?;
+        let last: Vec<Id> = tiles.outs.iter().filter(|w| w.access != Access::PerRow).map(|w| w.node).collect();
+        let outside = k.reach(&last, |id| !self.varies(id));
+        let costly = |id: &Id| {
+            let slow = match k.node(*id) {
+                Node::Unary(op, _) => is_slow(op),
+                Node::Binary(op, ..) => matches!(op, Binary::Pow | Binary::Atan2),
+                _ => false,
+            };
+            slow && self.varies(*id) && outside.contains(id)
+        };
+        let folded = self.needed.iter().filter_map(|id| match k.node(*id) {
+            Node::Fold(_, _, body) => Some(body),
+            _ => None,
+        });
+        let inside: BTreeSet<Id> = folded.flat_map(|body| values(k, &[body])).collect();
+        inside.into_iter().filter(costly).next_back().map(|id| (id, first_out + out))
+    }
+
     /// Whether a node differs between the elements of a row.
     fn varies(&self, id: Id) -> bool {
         self.tiles.domain == Domain::Pointwise && self.reads_elements(id)
@@ -182,19 +219,45 @@ impl Rows<'_> {
             if done.contains(&id) || k.inline(id) || !needed.insert(id) {
                 continue;
             }
-            if !matches!(k.node(id), Node::Load { .. }) {
+            if !matches!(k.node(id), Node::Load { .. }) && self.kept_at(id).is_none() {
                 open.extend(k.operands(id));
             }
         }
         for id in needed {
-            let (name, value) = (local(id), k.expression(id, scope));
+            let name = local(id);
+            let value = if self.kept_at(id).is_some() { (scope.loads)(id) } else { k.expression(id, scope) };
             code.extend(quote!(let #name = #value;));
         }
         code
     }
 
+    /// The operand that holds a node's values at this point.
+    fn kept_at(&self, id: Id) -> Option<usize> {
+        self.kept.filter(|(kept, _)| *kept == id).map(|(_, at)| at)
+    }
+
+    /// The operand that a node is read from: an argument's, or the output that keeps it.
+    fn read_from(&self, id: Id) -> Option<usize> {
+        self.kept_at(id).or_else(|| self.at.get(&id).copied().flatten())
+    }
+
+    /// What the elements of a value are read from: loads, and a value that is kept.
+    fn leaves(&self, body: Id, done: &BTreeSet<Id>) -> BTreeSet<Id> {
+        let k = self.k;
+        let (mut seen, mut open) = (BTreeSet::new(), vec![body]);
+        while let Some(id) = open.pop() {
+            if done.contains(&id) || !seen.insert(id) || matches!(k.node(id), Node::Load { .. }) {
+                continue;
+            }
+            if self.kept_at(id).is_none() {
+                open.extend(k.operands(id));
+            }
+        }
+        seen
+    }
+
     fn load(&self, id: Id, element: Option<&TokenStream>) -> TokenStream {
-        match self.at.get(&id).copied().flatten() {
+        match self.read_from(id) {
             None => {
                 let Node::Load { arg, .. } = self.k.node(id) else { return quote!(0.0) };
                 let name = scalar(Scalar::Arg(arg.0));
@@ -221,16 +284,16 @@ impl Rows<'_> {
             && !positions
             && let Some(steps) = steps(fold, kind)
         {
-            let mut used: Vec<usize> = inside
-                .iter()
-                .filter(|id| !done.contains(id))
-                .filter_map(|id| self.at.get(id).copied().flatten())
+            let mut used: Vec<usize> = self
+                .leaves(body, done)
+                .into_iter()
+                .filter_map(|id| self.read_from(id))
                 .filter(|at| self.operands[*at].access == Access::Each)
                 .collect();
             used.sort_unstable();
             used.dedup();
             if used.iter().all(|at| self.operands[*at].kind == Kind::Float) && !used.is_empty() {
-                let lane = |id: Id| match self.at.get(&id).copied().flatten() {
+                let lane = |id: Id| match self.read_from(id) {
                     Some(at) if self.operands[at].access == Access::Each => {
                         let name = lane_name(at);
                         quote!(#name)
@@ -244,7 +307,7 @@ impl Rows<'_> {
                 let start = steps.start;
                 let (step, join) = ((steps.step)(quote!(s), value), (steps.step)(quote!(a), quote!(b)));
                 return quote! {
-                    row::fold([#(#names),*], #start, |s, [#(#lanes),*]| { #lets #step }, |a, b| #join)
+                    row::fold([#(&#names[..]),*], #start, |s, [#(#lanes),*]| { #lets #step }, |a, b| #join)
                 };
             }
         }
@@ -307,6 +370,22 @@ impl Rows<'_> {
         }
         code
     }
+}
+
+/// Functions that take many times as long as a sum.
+fn is_slow(op: Unary) -> bool {
+    !matches!(
+        op,
+        Unary::Sqrt
+            | Unary::Rsqrt
+            | Unary::Abs
+            | Unary::Floor
+            | Unary::Ceil
+            | Unary::Round
+            | Unary::Trunc
+            | Unary::Not
+            | Unary::Detach
+    )
 }
 
 /// The function that says whether one value goes before another, for positions of a reduction.
