@@ -59,3 +59,65 @@ fn updates_in_place() {
     descend(&mut w, &mut m, g, 0.1, 0.9);
     assert!(w.to_vec().iter().all(|v| (v - (1.0 - 0.2 - 0.38)).abs() < 1e-6), "{w}");
 }
+
+/// Every second difference of windows.
+#[kernel]
+fn windows(x: Tensor![N]) -> Tensor![(N - 1) / 2] {
+    |i| x[2 * i] - 2.0 * x[2 * i + 1] + x[2 * i + 2]
+}
+
+/// The rows of a table.
+#[kernel]
+fn rows(table: Tensor![V, C], ids: Tensor![Int; T]) -> Tensor![T, C] {
+    |t, c| table[ids[t]][c]
+}
+
+#[test]
+fn errors_name_what_was_given() {
+    let device = Device::cpu();
+    let error = |f: &dyn Fn() -> Tensor| cotangent::attempt(f).map(|_| ()).unwrap_err().to_string();
+    let odd = error(&|| windows(Tensor::ones([6], &device)));
+    assert_eq!(odd, "windows: a quotient in the dims of `y` leaves a remainder for the shapes [[6]]");
+    assert_eq!(windows(Tensor::ones([7], &device)).shape(), [3]);
+    let table = Tensor::ones([4, 2], &device);
+    let ids = Tensor::<Int>::from_slice(&[0, 4], [2], &device);
+    let outside = error(&|| rows(table.clone(), ids.clone()));
+    assert_eq!(outside, "rows: the ids 4 is out of range: axis 0 of `table` is 4, expected 0 <= ids < 4");
+    let wrong = error(&|| rms_norm(Tensor::ones([2, 3], &device), Tensor::ones([4], &device), 0.1));
+    assert_eq!(wrong, "rms_norm: axis 0 of `w` is 4, expected 3: it is [4], and the other arguments ask for [3]");
+    let flat = error(&|| rms_norm(Tensor::ones((), &device), Tensor::ones([4], &device), 0.1));
+    assert_eq!(flat, "rms_norm: `x` is []: 0 axes, expected at least 1");
+}
+
+#[test]
+fn shapes_of_any_rank_and_layout() {
+    let device = Device::cpu();
+    let w = Tensor::randn([5], &mut Rng::seed(4), &device);
+    for shape in [&[5][..], &[0, 5], &[3, 5], &[2, 1, 5], &[2, 3, 2, 5]] {
+        let x = Tensor::randn(shape, &mut Rng::seed(3), &device);
+        let expected = x.clone() * (x.clone().square().mean_keepdim(-1) + 1e-5).rsqrt() * w.clone();
+        let y = rms_norm(x, w.clone(), 1e-5);
+        assert_eq!(y.shape(), shape);
+        assert!(y.to_vec().iter().zip(expected.to_vec()).all(|(a, b)| (a - b).abs() < 1e-5));
+    }
+    let x = Tensor::randn([5, 3, 4], &mut Rng::seed(3), &device);
+    let moved = x.clone().permute([2, 1, 0]);
+    let y = rms_norm(moved.clone(), w.clone(), 1e-5).to_vec();
+    assert_eq!(y, rms_norm(moved.contiguous(), w, 1e-5).to_vec());
+}
+
+#[test]
+fn every_precision() {
+    let device = Device::cpu();
+    let (x, w) = (Tensor::randn([6, 40], &mut Rng::seed(3), &device), Tensor::ones([40], &device));
+    let exact = rms_norm(x.clone().to(DType::F64), w.clone().to(DType::F64), 1e-5);
+    assert_eq!(exact.dtype(), DType::F64);
+    for (dtype, tolerance) in [(DType::F32, 1e-6), (DType::F16, 2e-3), (DType::BF16, 2e-2)] {
+        let y = rms_norm(x.clone().to(dtype), w.clone().to(dtype), 1e-5);
+        assert_eq!(y.dtype(), dtype);
+        let pairs = y.to(DType::F64).to_vec().into_iter().zip(exact.to_vec());
+        for (a, b) in pairs {
+            assert!((a - b).abs() <= tolerance * (1.0 + b.abs()), "{dtype}: {a} and {b}");
+        }
+    }
+}

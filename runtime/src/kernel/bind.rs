@@ -48,6 +48,14 @@ impl<'a> Bound<'a> {
                 }
             }
         }
+        let declared = ir.args.iter().map(|a| (&a.name, &a.dims)).chain(ir.outs.iter().map(|o| (&o.name, &o.dims)));
+        for (name, dims) in declared {
+            if !dims.iter().all(|dim| bound.is_exact(*dim)) {
+                let given: Vec<&[usize]> = shapes.iter().flatten().copied().collect();
+                let message = format!("a quotient in the dims of `{name}` leaves a remainder for the shapes {given:?}");
+                raise(Error::Shape { op: ir.name.to_string(), message });
+            }
+        }
         bound
     }
 
@@ -177,6 +185,22 @@ impl<'a> Bound<'a> {
             }
             _ => 0,
         }
+    }
+
+    /// Whether every quotient in an extent leaves no remainder, as the proofs of the macro take it.
+    fn is_exact(&self, id: Id) -> bool {
+        let ir = self.program.ir;
+        let node = ir.nodes[id.at()];
+        let exact = match node {
+            Node::Binary(Binary::Quot, a, b) => {
+                let (a, b) = (self.value(a), self.value(b));
+                b > 0 && a % b == 0
+            }
+            _ => true,
+        };
+        let mut all = exact;
+        node.operands(node.run().map_or(&[][..], |run| ir.links(run)), &mut |id| all &= self.is_exact(id));
+        all
     }
 
     /// The axes that an extent stands for: those of a group, or one.
