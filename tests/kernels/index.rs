@@ -58,6 +58,14 @@ fn updates_in_place() {
     descend(&mut w, &mut m, g.clone(), 0.1, 0.9);
     descend(&mut w, &mut m, g, 0.1, 0.9);
     assert!(w.to_vec().iter().all(|v| (v - (1.0 - 0.2 - 0.38)).abs() < 1e-6), "{w}");
+    // Another handle keeps what it has, and a half tensor stays one.
+    let before = w.clone();
+    let g = Tensor::full([4, 3], 2.0f32, &device);
+    descend(&mut w, &mut m, g.clone(), 0.1, 0.9);
+    assert!(before.to_vec().iter().all(|v| (v - 0.42).abs() < 1e-6) && w.to_vec()[0] < 0.0);
+    let (mut w, mut m) = (w.to(DType::BF16), Tensor::zeros([4, 3], &device).permute([0, 1]));
+    descend(&mut w, &mut m, g, 0.1, 0.9);
+    assert_eq!((w.dtype(), m.dtype()), (DType::BF16, DType::F32));
 }
 
 /// Every second difference of windows.

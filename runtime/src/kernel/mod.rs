@@ -60,6 +60,8 @@ pub struct Operand {
     /// For each axis that a tile kernel sees of it, its own axis there, or `None` where it repeats; no list where it is
     /// seen whole.
     pub view: Option<&'static [Option<u8>]>,
+    /// The argument whose contents an output begins with.
+    pub from: Option<u32>,
 }
 
 /// A tensor of a program.

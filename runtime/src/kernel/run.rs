@@ -34,6 +34,16 @@ impl Given {
         Given { tensor: None, number, lent: false }
     }
 
+    /// Whether an output of that dtype and shape may take the tensor's memory: nothing else holds it.
+    fn is_free(&self, dtype: DType, shape: &[usize]) -> bool {
+        self.tensor().is_some_and(|raw| {
+            raw.buffer.holders() == 1 + usize::from(self.lent)
+                && raw.dtype == dtype
+                && *raw.shape == *shape
+                && raw.is_contiguous()
+        })
+    }
+
     pub(super) fn tensor(&self) -> Option<&Raw> {
         self.tensor.as_ref()
     }
@@ -79,6 +89,13 @@ pub(super) fn run(program: &'static Program, args: &[Given], known: &Sizes) -> (
             Kind::Bool => DType::Bool,
         };
         let shape = bound.shape(&out.dims);
+        let own = program.launches.iter().flat_map(|l| l.operands).find(|o| o.slot == Slot::Out(at as u32));
+        let changed = own.and_then(|o| o.from).map(|arg| &args[arg as usize]);
+        if let Some((given, raw)) = changed.and_then(|given| Some((given, given.tensor()?))) {
+            // What is changed in place keeps its precision.
+            outs.push(if given.is_free(raw.dtype, &shape) { raw.clone() } else { raw.copy() });
+            continue;
+        }
         let lender = lender(program, at, args, &taken, dtype, &shape);
         outs.push(match lender.and_then(|arg| Some((arg, args[arg].tensor()?))) {
             Some((arg, raw)) => {
@@ -110,15 +127,7 @@ fn lender(
     let fits = |o: &&Operand| match o.slot {
         Slot::In(arg) => {
             let arg = arg as usize;
-            let free = |given: &Given| {
-                given.tensor().is_some_and(|raw| {
-                    raw.buffer.holders() == 1 + usize::from(given.lent)
-                        && raw.dtype == dtype
-                        && *raw.shape == *shape
-                        && raw.is_contiguous()
-                })
-            };
-            o.view == Some(view) && !taken[arg] && free(&args[arg])
+            o.view == Some(view) && !taken[arg] && args[arg].is_free(dtype, shape)
         }
         Slot::Out(_) => false,
     };

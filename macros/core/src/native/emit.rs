@@ -85,7 +85,8 @@ fn tile_kernel(tile: &Ident, name: &str, launch: &Launch) -> TokenStream {
             Kind::Int => quote!(I64),
             Kind::Bool => quote!(Bool),
         };
-        (matches!(operand.slot, Slot::In(_)), quote!(#name: #access #dtype))
+        let changed = operand.from.is_some().then(|| quote!(@mut));
+        (matches!(operand.slot, Slot::In(_)), quote!(#changed #name: #access #dtype))
     };
     let all: Vec<(bool, TokenStream)> = launch.operands.iter().enumerate().map(operand).collect();
     let ins = all.iter().filter(|(input, _)| *input).map(|(_, code)| code);
@@ -142,7 +143,14 @@ fn described(tile: &Ident, launch: &Launch) -> TokenStream {
                 quote!(Some(&[#(#axes),*]))
             }
         };
-        quote!(Operand { slot: #slot, view: #view })
+        let from = match operand.from {
+            None => quote!(None),
+            Some(arg) => {
+                let arg = Literal::u32_unsuffixed(arg);
+                quote!(Some(#arg))
+            }
+        };
+        quote!(Operand { slot: #slot, view: #view, from: #from })
     });
     let scalars = launch.scalars.iter().map(|(of, _)| match of {
         Scalar::Arg(at) => {

@@ -58,6 +58,8 @@ struct Operand {
     kind: Kind,
     /// For each axis that a tile sees, the tensor's own, or `None` where it repeats; no list where it is seen whole.
     view: Option<Vec<Option<u8>>>,
+    /// The argument whose contents an output begins with: it is changed in place.
+    from: Option<u32>,
 }
 
 /// A number of a launch.

@@ -27,11 +27,23 @@ pub(super) fn launch(k: &Kernels<'_>, out: usize, numbers: &Numbers) -> Result<L
     let (axes, body) = match in_order {
         Some(store) => {
             let view = (0..store.over.len()).map(|d| Some(d as u8)).collect();
-            nest.operands.push(Operand { slot: Slot::Out(out as u32), access: Access::Each, kind, view: Some(view) });
+            nest.operands.push(Operand {
+                slot: Slot::Out(out as u32),
+                access: Access::Each,
+                kind,
+                view: Some(view),
+                from: None,
+            });
             (store.over.to_vec(), nest.row(store))
         }
         None => {
-            nest.operands.push(Operand { slot: Slot::Out(out as u32), access: Access::Whole, kind, view: None });
+            nest.operands.push(Operand {
+                slot: Slot::Out(out as u32),
+                access: Access::Whole,
+                kind,
+                view: None,
+                from: None,
+            });
             (vec![], nest.whole(def))
         }
     };
@@ -96,7 +108,7 @@ impl Nest<'_> {
                             place.insert(at);
                             let kind = k.kind(id);
                             let slot = Slot::In(arg.0);
-                            self.operands.push(Operand { slot, access: Access::Whole, kind, view: None });
+                            self.operands.push(Operand { slot, access: Access::Whole, kind, view: None, from: None });
                         }
                     }
                 },

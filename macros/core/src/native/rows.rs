@@ -20,6 +20,7 @@ pub(super) fn scalars(k: &Kernels<'_>, tiles: &Tiles) -> Launch {
         access: Access::Each,
         kind: arg.kind,
         view: Some(vec![None]),
+        from: None,
     };
     let operands = (0..).zip(k.k.args.iter()).map(operand).collect();
     with_operands(k, tiles, &Numbers::new(), operands)
@@ -76,7 +77,7 @@ impl Rows<'_> {
                         view.push(column);
                     }
                     let kind = k.kind(id);
-                    let operand = Operand { slot: Slot::In(arg.0), access, kind, view: Some(view) };
+                    let operand = Operand { slot: Slot::In(arg.0), access, kind, view: Some(view), from: None };
                     let known = self.operands.iter().position(|o| *o == operand);
                     let at = known.unwrap_or(self.operands.len());
                     if known.is_none() {
@@ -110,8 +111,44 @@ impl Rows<'_> {
             };
             let kind = k.k.outs[written.out].kind;
             let slot = Slot::Out(written.out as u32);
-            self.operands.push(Operand { slot, access: written.access, kind, view: Some(view) });
+            if let Some(operand) = self.in_place(written, &view) {
+                self.operands.push(operand);
+                continue;
+            }
+            self.operands.push(Operand { slot, access: written.access, kind, view: Some(view), from: None });
         }
+    }
+
+    /// An output that takes the place of the argument of its name: each element is read before it is written. The loads
+    /// of that argument then read the output, and the argument is no operand.
+    fn in_place(&mut self, written: &super::plan::Written, view: &[Option<u8>]) -> Option<Operand> {
+        let k = self.k;
+        let out = &k.k.outs[written.out];
+        let from = k.k.args.iter().position(|arg| arg.name == out.name && arg.kind == out.kind)? as u32;
+        let own = |o: &Operand| o.slot == Slot::In(from);
+        let at = self.operands.iter().position(own)?;
+        let only = self.operands.iter().filter(|o| own(o)).count() == 1;
+        let operand = Operand {
+            slot: Slot::Out(written.out as u32),
+            access: Access::Each,
+            kind: out.kind,
+            view: Some(view.to_vec()),
+            from: Some(from),
+        };
+        let same = written.access == Access::Each && self.operands[at].view.as_deref() == Some(view);
+        if !only || !same {
+            return None;
+        }
+        self.operands.remove(at);
+        let place = self.operands.len();
+        for read in self.at.values_mut().flatten() {
+            if *read == at {
+                *read = place;
+            } else if *read > at {
+                *read -= 1;
+            }
+        }
+        Some(operand)
     }
 
     fn body(&mut self) -> TokenStream {
@@ -175,7 +212,11 @@ impl Rows<'_> {
     fn keeper(&self) -> Option<(Id, usize)> {
         let (k, tiles) = (self.k, self.tiles);
         let first_out = self.operands.len() - tiles.outs.len();
-        let out = tiles.outs.iter().position(|w| w.access == Access::Each && k.k.outs[w.out].kind == Kind::Float)?;
+        let free = |at: usize| {
+            let operand = &self.operands[first_out + at];
+            operand.access == Access::Each && operand.kind == Kind::Float && operand.from.is_none()
+        };
+        let out = (0..tiles.outs.len()).find(|at| free(*at))?;
         let last: Vec<Id> = tiles.outs.iter().filter(|w| w.access != Access::PerRow).map(|w| w.node).collect();
         let outside = k.reach(&last, |id| !self.varies(id));
         let costly = |id: &Id| {
