@@ -3,8 +3,8 @@
 use cotangent::prelude::*;
 
 #[kernel]
-fn double(x: Tensor![.., C]) -> Tensor![R.., C] {
-    |r, i| 2.0 * x[r][i]
+fn total(x: Tensor![.., C]) -> Tensor![] {
+    sum(|r, i| x[r][i])
 }
 
 fn main() {}
