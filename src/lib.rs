@@ -1,7 +1,8 @@
 //! Cotangent: a deep-learning framework whose models are plain Rust.
 //!
 //! [`macro@model`] on a struct and its impl gives typed gradients, shapes proved at compile time, and records that load by
-//! name. The same definition trains and serves.
+//! name. The same definition trains and serves. [`macro@kernel`] on a function gives an operation with its gradient and
+//! native code.
 //!
 //! ```
 //! use cotangent::prelude::*;
@@ -53,3 +54,8 @@ pub mod prelude {
     pub use cotangent_macros::{kernel, model};
     pub use cotangent_runtime::prelude::*;
 }
+
+/// The examples of the README, as doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

@@ -9,6 +9,113 @@ pub fn model(args: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// Makes an operation of a function of scalars, or of one in index notation, and derives its gradient.
+///
+/// Both become loops for each instruction set and every dtype, and may be called in the methods of a model. What the macro
+/// cannot make sense of, cannot differentiate or cannot prove inside of a tensor is a compile error at the token.
+///
+/// # Pointwise kernels
+///
+/// Parameters and results are `f32`, which stands for every float precision, `i64` and `bool`; the body is an ordinary block
+/// over them. The name goes to `map` and `zip_map`, which broadcast.
+///
+/// ```
+/// use cotangent::prelude::*;
+///
+/// /// `x sigmoid(x)`.
+/// #[kernel]
+/// fn swish(x: f32) -> f32 {
+///     x * sigmoid(x)
+/// }
+///
+/// /// Huber's loss of a difference.
+/// #[kernel]
+/// fn huber(a: f32, b: f32) -> f32 {
+///     let d = abs(a - b);
+///     if d < 1.0 { 0.5 * d * d } else { d - 0.5 }
+/// }
+///
+/// let x = Tensor::from_slice(&[-1.0, 0.0, 2.0], [3], &Device::cpu());
+/// assert_eq!(x.clone().map(swish).shape(), [3]);
+/// assert_eq!(x.zip_map(0.0, huber).to_vec(), [0.5, 0.0, 1.5]);
+/// ```
+///
+/// # Kernels on tensors
+///
+/// Parameters are `Tensor![R.., C]`, `Tensor![Int; T]`, `Tensor![Bool; T]`, numbers (`f32`, `i64`, `usize`, `bool`) and
+/// `Key`, a stream of random numbers; results are tensors. Dims are names in upper case and formulas of them, `2*H` or
+/// `N - K + 1`, which the shapes of the arguments must determine. `R..` stands for any number of leading axes, which are one
+/// axis of the kernel.
+///
+/// After any `let`s, the body is a closure over the indices of the result, one for each declared axis; for several results
+/// it is a tuple of closures, or one closure that gives a tuple. A result without axes, `Tensor![]`, needs none.
+///
+/// ```
+/// use cotangent::prelude::*;
+///
+/// /// Root-mean-square normalisation over the last axis.
+/// #[kernel]
+/// fn rms_norm(x: Tensor![R.., C], w: Tensor![C], eps: f32) -> Tensor![R.., C] {
+///     |r, i| {
+///         let ms = mean(|j| x[r][j] * x[r][j]);
+///         x[r][i] * rsqrt(ms + eps) * w[i]
+///     }
+/// }
+///
+/// #[model(dims(C))]
+/// struct Scaled {
+///     #[init(ones)]
+///     w: Param![C],
+/// }
+///
+/// #[model]
+/// impl Scaled {
+///     fn loss(&self, x: Tensor![B, C]) -> Tensor![] {
+///         rms_norm(x, self.w, 1e-5).square().mean(..)
+///     }
+/// }
+///
+/// let model = Scaled::init(ScaledConfig::new(3), &mut Rng::seed(0), &Device::cpu());
+/// let (loss, grads) = model.loss_grad(Tensor::ones([2, 3], &Device::cpu()));
+/// assert!((loss.item() - 1.0).abs() < 1e-4);
+/// // The gradient is that of `w² / C` at `w = 1`.
+/// let w = grads.w.expect("the loss depends on `w`").to_vec();
+/// assert!(w.iter().all(|g| (g - 2.0 / 3.0).abs() < 1e-4));
+/// ```
+///
+/// - **Elements.** `x[i][j]`; an index is any integer, so that `x[2*i + k]` is a stride, `x[i][t[i]]` a gather and
+///   `x[C - 1 - i]` a reversal. It is proved inside for all extents; what depends on data is checked when the kernel is
+///   called; `or_zero(x[i - 1])` reads 0 outside.
+/// - **Reductions.** `sum`, `mean`, `prod`, `max`, `min`, `argmax`, `argmin`, `logsumexp`, `any` and `all` over the indices of
+///   a closure, which may be nested: `sum(|j, k| x[i][j] * y[j][k])`. An index runs over the axis that it indexes by itself;
+///   otherwise its range is written, `sum(0..K, |k| x[i + k])`.
+/// - **Dims as numbers.** A dim's name is an integer, and `len(C)` is the same.
+/// - **Random numbers.** `uniform(key, n)` is the `n`-th number of a stream, from 0 up to 1, and `random_bits(key, n)` the
+///   integer of 32 bits behind it. They depend on nothing else, so that nothing has to be kept for the gradient.
+/// - **In place.** `w: &mut Tensor![N..]` is a parameter whose elements the closure assigns at its own indices,
+///   `w[i] -= lr * g[i]`; reads that follow see the new value. Such a kernel has no gradient.
+///
+/// # Expressions
+///
+/// `let` (with tuples, and shadowing), `if` with `else`, the operators of Rust, and these functions, as functions or methods,
+/// by PyTorch's names or Rust's: `exp`, `exp2`, `expm1`, `log`, `log2`, `log10`, `log1p`, `sin`, `cos`, `tan`, `asin`, `acos`,
+/// `atan`, `atan2`, `sinh`, `cosh`, `tanh`, `asinh`, `acosh`, `atanh`, `erf`, `sigmoid`, `sqrt`, `rsqrt`, `square`,
+/// `reciprocal`, `powi`, `powf`, `pow`, `abs`, `sign`, `relu`, `floor`, `ceil`, `round`, `trunc`, `maximum`, `minimum`,
+/// `clamp`, `lerp`, `mul_add`, `remainder`, `rem_euclid`, `lgamma`, `digamma`, `isnan`, `isinf`, `isfinite`,
+/// `select(condition, a, b)`, and `detach(x)`, a value without a derivative.
+///
+/// Arithmetic is PyTorch's: an integer beside a float becomes one, integers divide rounding down, and `%` has the divisor's
+/// sign. Both sides of an `if` may be computed. Values are cast by `as f32`, `as i64` and `as usize`, which is `i64`. A
+/// literal is the `f64` or `i64` that it denotes, rounded where it is used; with the suffix `f32` it is that `f32`. Constants
+/// such as `f32::NEG_INFINITY` and `std::f32::consts::PI` are known, others are passed as parameters.
+///
+/// There are no loops, no `match`, no mutable variables, no items and no macros; a reduction or an `if` takes their place.
+/// Calls of other kernels, `vjp = ..`, `raw` and constants as dims (`Tensor![{N}]`) are not supported yet.
+///
+/// # What it declares
+///
+/// A kernel on tensors is a function, a pointwise one a type of its name. `f::vjp(.., want)` gives the result and the
+/// pullback, as for every differentiable function; numbers, integers and truth values have no cotangent.
+/// `COTANGENT_DUMP=name cargo check` prints one expansion.
 #[proc_macro_attribute]
 pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {
     cotangent_macros_core::kernel(args.into(), item.into()).into()

@@ -5,8 +5,9 @@
 use crate::dims;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
+use syn::punctuated::Punctuated;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Attribute, Item, Type};
+use syn::{Attribute, FnArg, Item, Pat, Signature, Token, Type};
 
 /// Attributes that only `#[model]` knows.
 const OURS: &[&str] =
@@ -34,6 +35,8 @@ pub(crate) fn of_kernel(item: &TokenStream, errors: TokenStream) -> TokenStream 
     let item = match syn::parse2::<syn::ItemFn>(item.clone()) {
         Ok(mut item) => {
             Strip.visit_item_fn_mut(&mut item);
+            item.sig.inputs = parameters(&item.sig);
+            (item.sig.constness, item.sig.asyncness) = (None, None);
             item.attrs.push(syn::parse_quote!(#[allow(unused)]));
             item.block = syn::parse_quote!({ ::cotangent::__private::never() });
             item.into_token_stream()
@@ -41,6 +44,23 @@ pub(crate) fn of_kernel(item: &TokenStream, errors: TokenStream) -> TokenStream 
         Err(_) => item.clone(),
     };
     quote!(#item #errors)
+}
+
+/// The parameters that a free function may have: no `self`, and no name where rustc has its own mistake to report.
+fn parameters(sig: &Signature) -> Punctuated<FnArg, Token![,]> {
+    let mut names: Vec<String> = vec![];
+    let parameter = |input: &FnArg| {
+        let FnArg::Typed(typed) = input else { return None };
+        let mut typed = typed.clone();
+        match &*typed.pat {
+            Pat::Ident(p) if p.subpat.is_none() && !names.contains(&p.ident.to_string()) => {
+                names.push(p.ident.to_string());
+            }
+            _ => typed.pat = syn::parse_quote!(_),
+        }
+        Some(FnArg::Typed(typed))
+    };
+    sig.inputs.iter().filter_map(parameter).collect()
 }
 
 struct Strip;
@@ -81,6 +101,21 @@ mod tests {
             compile_error! { "no" }
         };
         assert_eq!(plain.to_string(), expected.to_string());
+    }
+
+    #[test]
+    fn a_kernel_keeps_parameters_that_are_sound() {
+        let item = quote!(
+            const fn k(&self, x: f32, (a, b): f32, x: f32) -> f32 {
+                a
+            }
+        );
+        let expected = quote! {
+            #[allow(unused)]
+            fn k(x: f32, _: f32, _: f32) -> f32 { ::cotangent::__private::never() }
+            compile_error! { "no" }
+        };
+        assert_eq!(of_kernel(&item, quote!(compile_error! { "no" })).to_string(), expected.to_string());
     }
 
     #[test]

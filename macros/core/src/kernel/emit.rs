@@ -15,6 +15,10 @@ pub(super) fn kernel(lowered: &Lowered, diags: &mut Diags) -> TokenStream {
         diags.error(callee, "calls of other kernels are not supported yet; write the expression here");
         return TokenStream::new();
     }
+    if let Some(companion) = &lowered.options.vjp {
+        diags.error(companion, "a derivative written by hand is not supported yet; without `vjp` it is derived");
+        return TokenStream::new();
+    }
     let cfgs = lowered.attrs.iter().filter(|a| a.path().is_ident("cfg"));
     let (attrs, params) = (&lowered.attrs, params(lowered));
     let item = Item {

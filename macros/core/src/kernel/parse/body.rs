@@ -5,6 +5,7 @@ use super::super::check::syntax as check;
 use super::expr::{self, Depth};
 use super::peel_type;
 use crate::diags::Diags;
+use proc_macro2::Ident;
 use syn::{BinOp, Pat, ReturnType, Type};
 
 /// The body of a kernel.
@@ -30,7 +31,11 @@ pub(super) fn nested_block(block: &syn::Block, depth: Depth, diags: &mut Diags) 
             syn::Stmt::Expr(e, _) => match assignment(e, depth, diags) {
                 Some(stmt) => stmts.push(stmt),
                 None if expr::is_control_flow(e) => {
-                    expr::expr(e, depth, diags);
+                    let value = expr::expr(e, depth, diags);
+                    // That the block has no value is no mistake of its own where a mistake ends it.
+                    if at == last && matches!(value.node, Node::Broken) {
+                        tail = Some(Box::new(value));
+                    }
                 }
                 None => check::no_effect(e, diags),
             },
@@ -121,6 +126,17 @@ fn compound(op: &BinOp) -> Option<Operator> {
     })
 }
 
+/// The name that a pattern binds, if it is one name with something around it.
+fn named(pat: &Pat) -> Option<Ident> {
+    match pat {
+        Pat::Ident(p) => Some(p.ident.clone()),
+        Pat::Type(typed) => named(&typed.pat),
+        Pat::Reference(inner) => named(&inner.pat),
+        Pat::Paren(inner) => named(&inner.pat),
+        _ => None,
+    }
+}
+
 /// A closure over indices.
 pub(super) fn closure(closure: &syn::ExprClosure, depth: Depth, diags: &mut Diags) -> Node {
     let extras = [
@@ -141,7 +157,7 @@ pub(super) fn closure(closure: &syn::ExprClosure, depth: Depth, diags: &mut Diag
             Pat::Wild(_) => None,
             other => {
                 check::index_pattern(other, diags);
-                None
+                named(other)
             }
         });
     }

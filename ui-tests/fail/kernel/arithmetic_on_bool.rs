@@ -1,0 +1,10 @@
+//! `-true`.
+
+use cotangent::prelude::*;
+
+#[kernel]
+fn shift(x: f32) -> f32 {
+    x + -true
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! A block that ends without a value.
+
+use cotangent::prelude::*;
+
+#[kernel]
+fn double(x: f32) -> f32 {
+    let y = 2.0 * x;
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! A reduction without indices.
+
+use cotangent::prelude::*;
+
+#[kernel]
+fn total(x: Tensor![N]) -> Tensor![N] {
+    |i| sum(|| x[i])
+}
+
+fn main() {}
