@@ -232,7 +232,7 @@ impl Rows<'_> {
             _ => None,
         });
         let inside: BTreeSet<Id> = folded.flat_map(|body| values(k, &[body])).collect();
-        inside.into_iter().filter(costly).next_back().map(|id| (id, first_out + out))
+        inside.into_iter().rfind(costly).map(|id| (id, first_out + out))
     }
 
     /// Whether a node differs between the elements of a row.
