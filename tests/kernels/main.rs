@@ -1,4 +1,6 @@
 //! Kernels as users write them.
 
+mod gradients;
 mod index;
+mod names;
 mod pointwise;

@@ -7,6 +7,7 @@ use crate::hygiene;
 use cotangent_ir::{Arg, Derivative, Dim, Kernel, Kind, Save, Source, Stage, VjpError, vjp};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
 
 /// A kernel as the emitter needs it.
 pub(crate) struct Item<'a> {
@@ -86,7 +87,9 @@ pub(crate) fn tensors(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
     let (params, args, ty, outs) = (params(item), args(item), result_type(item), outs(item));
     let (ins, ct_types) = (cotangent_types(item), ct_types(item));
     let (cts, count) = (ct_parts(item), Literal::usize_unsuffixed(item.params.len()));
-    let changed = item.params.iter().filter(|p| p.by_mut).map(|Param { name, .. }| quote!(*#name = outs.next();));
+    // A parameter may bear any name, and those that are assigned are used behind these.
+    let (left, result) = (results(), hygiene::local("result", 0));
+    let changed = item.params.iter().filter(|p| p.by_mut).map(|Param { name, .. }| quote!(*#name = #left.next();));
     let companion = item.differentiable().then(|| {
         let nexts = item.params.iter().map(|_| quote!(cts.next()));
         let want = hygiene::local("want", 0);
@@ -103,7 +106,7 @@ pub(crate) fn tensors(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
             pub fn vjp(#(#params,)* #want: ::cotangent::__private::Want)
                 -> (#ty, impl ::cotangent::__private::Pullback<(), Ct = #ct_types, In = (#(#ins,)*)> + use<>)
             {
-                let (mut outs, saved) =
+                let (mut #left, saved) =
                     ::cotangent::__private::kernel::vjp(&#module::DEF, ::std::vec![#(#args),*], #want);
                 let pull = ::cotangent::__private::pull(move |ct: #ct_types, (): &mut ()| {
                     let mut cts = saved.pull([#(#cts),*], #count);
@@ -119,10 +122,10 @@ pub(crate) fn tensors(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
         #[track_caller]
         #[allow(non_snake_case)]
         #vis fn #name(#(#params),*) -> #ty {
-            let mut outs = ::cotangent::__private::kernel::call(&#module::DEF, &[#(#args),*]);
-            let result = #outs;
+            let mut #left = ::cotangent::__private::kernel::call(&#module::DEF, &[#(#args),*]);
+            let #result = #outs;
             #(#changed)*
-            result
+            #result
         }
         #companion
         #cfgs
@@ -279,7 +282,12 @@ fn source(source: &Source) -> TokenStream {
 }
 
 fn module(name: &Ident) -> Ident {
-    Ident::new(&format!("__kernel_{name}"), Span::call_site())
+    Ident::new(&format!("__kernel_{}", name.unraw()), Span::call_site())
+}
+
+/// The variable that the results of a call are taken from.
+fn results() -> Ident {
+    hygiene::local("outs", 0)
 }
 
 fn params(item: &Item<'_>) -> Vec<TokenStream> {
@@ -301,7 +309,8 @@ fn result_type(item: &Item<'_>) -> TokenStream {
 }
 
 fn outs(item: &Item<'_>) -> TokenStream {
-    let nexts = item.outs.iter().map(|_| quote!(outs.next()));
+    let left = results();
+    let nexts = item.outs.iter().map(|_| quote!(#left.next()));
     if item.tuple || item.outs.is_empty() { quote!((#(#nexts,)*)) } else { quote!(#(#nexts)*) }
 }
 
