@@ -1,4 +1,6 @@
 //! Kernels as users write them.
 
+mod by_hand;
+mod calls;
 mod index;
 mod pointwise;

@@ -31,11 +31,11 @@ mod lower;
 mod parse;
 mod poly;
 
-pub(crate) use ast::{Options, Out, Param};
+pub(crate) use ast::{Out, Param};
 
 use crate::diags::Diags;
 use crate::{dump, fallback};
-use cotangent_ir::Dim;
+use cotangent_ir::{Arg, Dim, Source};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::{Attribute, Path, Visibility};
@@ -60,7 +60,7 @@ pub(crate) struct Lowered {
     /// The user's attributes on the function, without `#[kernel]`.
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
-    pub(crate) options: Options,
+    pub(crate) by_hand: Option<ByHand>,
     pub(crate) params: Vec<Param>,
     /// The declared results.
     pub(crate) outs: Vec<Out>,
@@ -71,6 +71,15 @@ pub(crate) struct Lowered {
     pub(crate) nonempty: Vec<Dim>,
     /// What the numbers in the kernel's `spans` stand for; the first is the whole macro.
     pub(crate) spans: Vec<Span>,
+}
+
+/// A derivative by hand: a function of tensors, which gives the cotangents of `wrt`, in order.
+pub(crate) struct ByHand {
+    pub(crate) path: Path,
+    /// What it takes: arguments, outputs and cotangents of the kernel.
+    pub(crate) takes: Vec<Source>,
+    /// The arguments that have a cotangent.
+    pub(crate) wrt: Vec<Arg>,
 }
 
 /// Expands `#[kernel(args)] fn f(..)`: the function, its companion, and native code for both.
@@ -124,7 +133,7 @@ pub fn kernel_ir(args: TokenStream, item: TokenStream) -> Result<String, TokenSt
 mod tests {
     use super::*;
     use ast::ParamKind;
-    use cotangent_ir::{Arg, Node, Unary};
+    use cotangent_ir::{Node, Unary};
     use quote::ToTokens;
 
     fn lowered(args: &str, source: &str) -> Result<Lowered, String> {
@@ -142,9 +151,9 @@ mod tests {
                     (a::g(x[r][0]), n)
                 }
             }";
-        let f = lowered("vjp = f_vjp", source)?;
+        let f = lowered("", source)?;
         assert_eq!((f.form, f.name.to_string().as_str(), f.attrs.len()), (Form::Tensor, "f", 1));
-        assert!(matches!(f.vis, Visibility::Public(_)) && f.options.vjp.is_some() && f.options.raw.is_none());
+        assert!(matches!(f.vis, Visibility::Public(_)) );
         let names: Vec<String> = f.params.iter().map(|p| p.ident.to_string()).collect();
         assert_eq!(names, f.kernel.args.iter().map(|a| a.name.to_string()).collect::<Vec<_>>());
         let outs: Vec<&str> = f.kernel.outs.iter().map(|o| o.name.as_ref()).collect();
@@ -156,6 +165,24 @@ mod tests {
         assert_eq!(callees, ["a :: g", "b :: g"]);
         let nonempty: Vec<&str> = f.nonempty.iter().map(|d| f.kernel.dims[d.at()].as_ref()).collect();
         assert_eq!(nonempty, ["C"]);
+        Ok(())
+    }
+
+    #[test]
+    fn names_decide_what_a_derivative_takes() -> Result<(), String> {
+        let takes = |args: &str, source: &str| {
+            let by_hand = lowered(args, source)?.by_hand.ok_or("none")?;
+            Ok::<_, String>((by_hand.takes, by_hand.wrt))
+        };
+        let one = "fn f(x: Tensor![N], n: usize) -> Tensor![N] { |i| x[i] * n }";
+        let (x, n, y, ct) = (Source::Arg(Arg(0)), Source::Arg(Arg(1)), Source::Out(0), Source::Cotangent(0));
+        assert_eq!(takes("vjp = g", one)?, (vec![x, n, y, ct], vec![Arg(0)]));
+        assert_eq!(takes("vjp = a::g(ct, x)", one)?.0, [ct, x]);
+        assert_eq!(takes("vjp = g(y, ct_y, n,)", one)?.0, [y, ct, n]);
+        let two = "fn f(n: Tensor![Int; N], x: Tensor![N]) -> (Tensor![N], Tensor![Int; N], Tensor![N]) {
+            |i| (x[i], n[i], x[i])
+        }";
+        assert_eq!(takes("vjp = g(ct_y2, y1)", two)?.0, [Source::Cotangent(2), Source::Out(1)]);
         Ok(())
     }
 

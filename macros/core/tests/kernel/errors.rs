@@ -77,7 +77,8 @@ fn complete(file: &str, tested: &[&str]) {
     let rules = text.lines().filter_map(|line| line.strip_prefix("pub(crate) fn "));
     let rules: Vec<&str> = rules.filter_map(|rest| rest.split(['(', '<']).next()).collect();
     // Those of `#[kernel(..)]` are in the test `options`.
-    let options = ["unknown_option", "option_twice", "raw_body"];
+    let options =
+        ["unknown_option", "option_twice", "raw_body", "vjp_argument", "vjp_of_changes", "vjp_of_nothing", "vjp_of_pointwise"];
     let untested: Vec<&&str> = rules.iter().filter(|r| !tested.contains(r) && !options.contains(r)).collect();
     assert!(untested.is_empty(), "no kernel breaks {untested:?}");
 }
@@ -269,6 +270,29 @@ fn options() {
     check("raw, raw", &["option `raw` is given twice", "`raw` kernels are not supported yet"]);
     check("raw, vjp = a::b", &["`raw` kernels are not supported yet"]);
     check("vjp", &["expected `=`"]);
+    check("vjp = f(1)", &["expected identifier"]);
+    let check = |args: &str, source: &str, expected: &str| {
+        let found = mistakes(args, source).into_iter().map(|m| m.message).collect::<Vec<_>>();
+        assert_eq!(found, [expected], "{args}");
+    };
+    let source = "fn k(width: Tensor![N], n: usize) -> Tensor![N] { |i| width[i] * n }";
+    check(
+        "vjp = f(widht, y, ct)",
+        source,
+        "`widht` is nothing that a derivative can take; did you mean `width`?\nhelp: it takes `width`, `n`, `y`, `ct_y`, \
+         `ct`",
+    );
+    check(
+        "vjp = f",
+        "fn k(x: &mut Tensor![N]) { |i| { x[i] = 0.0; } }",
+        "a kernel that changes a tensor in place cannot have a derivative",
+    );
+    check(
+        "vjp = f",
+        "fn k(x: Tensor![Int; N]) -> Tensor![Int; N] { |i| x[i] }",
+        "this derivative is never taken: the kernel needs a float tensor and a float result",
+    );
+    let source = "fn k(x: f32) -> f32 { x }";
     let item: TokenStream = source.parse().expect("tokens");
     assert!(kernel_ir("vjp = a::b".parse().expect("tokens"), item).is_ok());
 }

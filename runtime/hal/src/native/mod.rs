@@ -1,5 +1,6 @@
 //! The native form of kernels: tiles, SIMD variants, vectorisable math and reductions.
 
+pub mod call;
 mod float;
 pub mod lanes;
 mod level;

@@ -5,7 +5,7 @@ use super::did_you_mean;
 use crate::diags::Diags;
 use proc_macro2::Ident;
 use quote::ToTokens;
-use syn::{Attribute, Item, Pat, Receiver, Signature, Type, TypeReference};
+use syn::{Attribute, Item, Pat, Path, Receiver, Signature, Type, TypeReference};
 
 /// `#[kernel]` on anything but a function.
 pub(crate) fn wrong_item(item: &Item, diags: &mut Diags) {
@@ -36,7 +36,7 @@ pub(crate) fn plain_function(sig: &Signature, diags: &mut Diags) {
 
 /// An option that does not exist.
 pub(crate) fn unknown_option(name: &Ident, diags: &mut Diags) {
-    let hint = did_you_mean(&text(name), ["raw", "vjp"]);
+    let hint = did_you_mean(&text(name), ["raw", "cpu", "vjp"]);
     diags.error(name, format!("unknown option `{name}` for `#[kernel]`{hint}"));
 }
 
@@ -48,6 +48,28 @@ pub(crate) fn option_twice(name: &Ident, diags: &mut Diags) {
 /// A body that is code for the device.
 pub(crate) fn raw_body(at: &At, diags: &mut Diags) {
     diags.error(at, "`raw` kernels are not supported yet");
+}
+
+/// A name in `vjp = f(..)` that is nothing of the kernel.
+pub(crate) fn vjp_argument<'a>(name: &Ident, known: impl Iterator<Item = &'a str> + Clone, diags: &mut Diags) {
+    let hint = did_you_mean(&text(name), known.clone());
+    let all: Vec<String> = known.map(|k| format!("`{k}`")).collect();
+    diags.error(name, format!("`{name}` is nothing that a derivative can take{hint}\nhelp: it takes {}", all.join(", ")));
+}
+
+/// A derivative by hand of a kernel that changes its arguments.
+pub(crate) fn vjp_of_changes(path: &Path, diags: &mut Diags) {
+    diags.error(path, "a kernel that changes a tensor in place cannot have a derivative");
+}
+
+/// A derivative by hand of a kernel that has none.
+pub(crate) fn vjp_of_nothing(path: &Path, diags: &mut Diags) {
+    diags.error(path, "this derivative is never taken: the kernel needs a float tensor and a float result");
+}
+
+/// A derivative by hand of a pointwise kernel.
+pub(crate) fn vjp_of_pointwise(path: &Path, diags: &mut Diags) {
+    diags.error(path, "`vjp` on a pointwise kernel is not supported yet; its derivative is derived");
 }
 
 /// `self` as a parameter.

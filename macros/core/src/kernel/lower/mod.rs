@@ -4,6 +4,7 @@
 //! one pass and none is reported twice.
 
 mod access;
+mod by_hand;
 mod calls;
 mod dims;
 mod expr;
@@ -23,6 +24,8 @@ use access::Access;
 use cotangent_ir::{Arg, Axis, Builder, Dim, Id, Kind, verify};
 use dims::{Dims, Extent};
 use proc_macro2::Span;
+
+pub(super) use placeholder::partial;
 
 /// Lowers a kernel; nothing if it has a mistake.
 pub(super) fn kernel(ast: Kernel, diags: &mut Diags) -> Option<Lowered> {
@@ -45,8 +48,11 @@ pub(super) fn kernel(ast: Kernel, diags: &mut Diags) -> Option<Lowered> {
         diags.error_at(span.copied().unwrap_or_else(|| ast.name.span()), fault);
     }
     let callees = kernel.callees.iter().filter_map(|callee| placeholder::path(callee, &callees)).collect();
-    let Kernel { name, attrs, vis, options, params, outs, .. } = ast;
-    Some(Lowered { form, kernel, name, attrs, vis, options, params, outs, callees, nonempty, spans })
+    let declared: Vec<(String, Kind)> =
+        kernel.outs.iter().zip(&ast.outs).map(|(out, _)| (out.name.to_string(), out.kind)).collect();
+    let by_hand = by_hand::by_hand(&ast, form, &declared, diags);
+    let Kernel { name, attrs, vis, params, outs, .. } = ast;
+    Some(Lowered { form, kernel, name, attrs, vis, by_hand, params, outs, callees, nonempty, spans })
 }
 
 /// A kernel is pointwise if nothing in its signature is a tensor.
