@@ -4,3 +4,4 @@ mod by_hand;
 mod calls;
 mod index;
 mod pointwise;
+mod raw;

@@ -134,12 +134,7 @@ pub fn vjp(kernel: &Kernel, wrt: &[Arg], save: Save) -> Result<Derivative, Vec<V
 ///
 /// # Errors
 /// As [`vjp`], and calls of a kernel for which `partials` gives nothing.
-pub fn vjp_of_calls(
-    kernel: &Kernel,
-    wrt: &[Arg],
-    save: Save,
-    partials: Partials,
-) -> Result<Derivative, Vec<VjpError>> {
+pub fn vjp_of_calls(kernel: &Kernel, wrt: &[Arg], save: Save, partials: Partials) -> Result<Derivative, Vec<VjpError>> {
     gradient(kernel, wrt, save, Some(partials))
 }
 
@@ -169,12 +164,7 @@ pub fn slopes(kernel: &Kernel, wrt: &[Arg], partials: Partials) -> Result<Vec<Ke
     Ok(kernels)
 }
 
-fn gradient(
-    kernel: &Kernel,
-    wrt: &[Arg],
-    save: Save,
-    partials: Option<Partials>,
-) -> Result<Derivative, Vec<VjpError>> {
+fn gradient(kernel: &Kernel, wrt: &[Arg], save: Save, partials: Option<Partials>) -> Result<Derivative, Vec<VjpError>> {
     let (b, outs) = open(kernel, wrt, partials)?;
     let primal = b.clone();
     let args = b.args().len();

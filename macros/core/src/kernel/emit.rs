@@ -30,6 +30,7 @@ pub(super) fn kernel(lowered: &Lowered, diags: &mut Diags) -> TokenStream {
         callees: &lowered.callees,
         partials: lower::partial,
         by_hand: lowered.by_hand.as_ref(),
+        raw: lowered.raw.as_ref(),
         params,
     };
     let code = match lowered.form {

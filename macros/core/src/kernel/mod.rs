@@ -21,7 +21,26 @@
 //! - Arithmetic is PyTorch's: an integer beside a float becomes one, integers divide rounding down, and `%` has the
 //!   divisor's sign. Both sides of an `if` may be computed. `as usize` is `as i64`: a negative number stays one.
 //! - A literal is the `f64` or `i64` that it denotes; one with the suffix `f32`, and a constant of `f32`, is the `f32`.
-//! - What is no function of the language is another pointwise kernel, of floats to one float: `crate::ops::swish(x)`.
+//! - What is no function of the language is another pointwise kernel, of floats to one float: `crate::ops::swish(x)`. It
+//!   may be one of another crate. A kernel whose derivative is by hand cannot be called, nor can one call itself through
+//!   others. The name of a pointwise kernel is a plain function too: `swish(0.5)` is an `f32`.
+//!
+//! # Derivatives by hand
+//! `#[kernel(vjp = f(x, y, ct))]` on a kernel of tensors: the gradient is that of the function `f`, which may be a kernel.
+//! The names say what it is passed, and so what is kept for the backward pass: parameters, the results (`y`, or `y0`,
+//! `y1`, ..), and their cotangents (`ct` of the only float result, `ct_y`, `ct_y0`, ..). A parameter goes before a result
+//! of its name. `vjp = f` passes all parameters, all results and all cotangents. `f` gives the cotangents of the float
+//! tensors among the parameters, in order: one tensor or a tuple. Rustc compares its type; the shapes are compared when it
+//! has run. Where no cotangent is wanted `f` does not run.
+//!
+//! # Raw kernels
+//! `#[kernel(raw, cpu = f)] fn k(x: Tensor![R.., C], n: usize) -> Tensor![R.., C] {}`: the shapes are those declared, and
+//! what is computed is on the CPU the plain function `f(x: &[f32], n: usize, y: &mut [f32], dims: [usize; 2])`. It takes
+//! the parameters in order (tensors as row-major slices of `f32`, `i64` and `bool`; `Key` as its `i64`), the results,
+//! which are 0 at first, and the extents of the named dims in the order of their first use, that of `R..` being the
+//! product of the axes. `f16` and `bf16` are converted; `f64` is refused. One thread calls it once, with empty tensors
+//! too. The body is empty: it is where code for GPUs goes, which is not supported yet. A raw kernel has a gradient only by
+//! `vjp = ..`.
 
 mod ast;
 mod bounds;
@@ -61,6 +80,8 @@ pub(crate) struct Lowered {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
     pub(crate) by_hand: Option<ByHand>,
+    /// What a raw kernel is on the CPU; its kernel has no stores.
+    pub(crate) raw: Option<Path>,
     pub(crate) params: Vec<Param>,
     /// The declared results.
     pub(crate) outs: Vec<Out>,
@@ -106,13 +127,7 @@ fn try_kernel(args: TokenStream, item: TokenStream) -> Result<(String, TokenStre
 /// Reads `#[kernel(args)] item`, or gives its mistakes.
 pub(crate) fn lower(args: TokenStream, item: TokenStream) -> Result<Lowered, TokenStream> {
     let mut diags = Diags::default();
-    let lowered = parse::kernel(args, item, &mut diags).and_then(|ast| match ast.options.raw {
-        Some(span) => {
-            check::signature::raw_body(&span.into(), &mut diags);
-            None
-        }
-        None => lower::kernel(ast, &mut diags),
-    });
+    let lowered = parse::kernel(args, item, &mut diags).and_then(|ast| lower::kernel(ast, &mut diags));
     diags.gate()?;
     // Nothing comes out only of what was reported.
     lowered.ok_or_else(TokenStream::new)
@@ -153,7 +168,7 @@ mod tests {
             }";
         let f = lowered("", source)?;
         assert_eq!((f.form, f.name.to_string().as_str(), f.attrs.len()), (Form::Tensor, "f", 1));
-        assert!(matches!(f.vis, Visibility::Public(_)) );
+        assert!(matches!(f.vis, Visibility::Public(_)));
         let names: Vec<String> = f.params.iter().map(|p| p.ident.to_string()).collect();
         assert_eq!(names, f.kernel.args.iter().map(|a| a.name.to_string()).collect::<Vec<_>>());
         let outs: Vec<&str> = f.kernel.outs.iter().map(|o| o.name.as_ref()).collect();

@@ -116,7 +116,7 @@ fn tile_kernel(tile: &Ident, name: &str, launch: &Launch) -> TokenStream {
     }
 }
 
-fn described(tile: &Ident, launch: &Launch) -> TokenStream {
+pub(super) fn described(tile: &Ident, launch: &Launch) -> TokenStream {
     let axes = launch.axes.iter().map(|axis| {
         let at = Literal::u32_unsuffixed(axis.0);
         quote!(ir::Axis(#at))

@@ -1,13 +1,14 @@
 //! A kernel's function, its companion, and the programs behind them.
 
 use super::by_hand;
-use super::function::{self, Callees};
-use super::{Unsupported, data};
 use super::code::Numbers;
 use super::emit::{Parts, pointwise, program};
+use super::function::{self, Callees};
+use super::raw;
+use super::{Unsupported, data};
 use crate::hygiene;
 use crate::kernel::ByHand;
-use cotangent_ir::{Arg, Derivative, Dim, Kernel, Kind, Save, Source, Partials, Stage, VjpError, vjp_of_calls};
+use cotangent_ir::{Arg, Derivative, Dim, Kernel, Kind, Partials, Save, Source, Stage, VjpError, vjp_of_calls};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::Path;
@@ -37,6 +38,8 @@ pub(crate) struct Item<'a> {
     pub(crate) partials: Partials,
     /// A derivative that takes the place of the derived one.
     pub(crate) by_hand: Option<&'a ByHand>,
+    /// What a raw kernel is on the CPU.
+    pub(crate) raw: Option<&'a Path>,
 }
 
 impl Item<'_> {
@@ -44,9 +47,9 @@ impl Item<'_> {
         Callees { list: &self.kernel.callees, partials: self.partials }
     }
 
-    /// Whether it has a companion: one that changes its arguments has none.
+    /// Whether it has a companion: one that changes its arguments has none, nor has a raw one without a derivative.
     pub(crate) fn differentiable(&self) -> bool {
-        self.params.iter().all(|p| !p.by_mut)
+        self.params.iter().all(|p| !p.by_mut) && (self.raw.is_none() || self.by_hand.is_some())
     }
 }
 
@@ -87,7 +90,10 @@ pub(crate) fn tensors(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
     let numbers: Numbers = (0..).zip(&item.params).filter(|(_, p)| p.number).map(|(at, p)| (at, p.kind)).collect();
     let wrt: Vec<Arg> = wrt(item).collect();
     let parts = Parts { numbers: &numbers, groups: &item.groups, nonempty: &item.nonempty, callees: item.callees() };
-    let forward = program(item.kernel, "forward", &parts).map_err(one)?;
+    let (forward, beside) = match item.raw {
+        Some(path) => raw::program(item, path, &parts),
+        None => (program(item.kernel, "forward", &parts).map_err(one)?, quote!()),
+    };
     let (programs, gradient) = match wrt.is_empty() || item.by_hand.is_some() {
         true => (quote!(), quote!(None)),
         false => {
@@ -146,6 +152,7 @@ pub(crate) fn tensors(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
             result
         }
         #companion
+        #beside
         #paths
         #cfgs
         #[doc(hidden)]
@@ -265,7 +272,11 @@ fn gradient(
             })
             .collect();
         let groups = renamed(item.kernel, &of.kernel, parts.groups);
-        let code = program(&of.kernel, name, &Parts { numbers: &numbers, groups: &groups, nonempty: &[], callees: parts.callees })?;
+        let code = program(
+            &of.kernel,
+            name,
+            &Parts { numbers: &numbers, groups: &groups, nonempty: &[], callees: parts.callees },
+        )?;
         let (module, sources) = (Ident::new(name, Span::call_site()), of.sources.iter().map(source));
         let described = quote! {
             &::cotangent::__private::kernel::Derived { program: &#module::PROGRAM, sources: &[#(#sources),*] }

@@ -11,6 +11,7 @@ mod function;
 mod item;
 mod nest;
 mod plan;
+mod raw;
 mod rows;
 mod text;
 

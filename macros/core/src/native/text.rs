@@ -56,6 +56,7 @@ pub fn kernel_item(kernel: &Kernel) -> Result<TokenStream, String> {
         callees: &[],
         partials: |_, _| None,
         by_hand: None,
+        raw: None,
     };
     tensors(&item).map_err(|problems| {
         let said = |problem: &Problem| match problem {

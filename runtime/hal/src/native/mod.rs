@@ -6,6 +6,7 @@ pub mod lanes;
 mod level;
 pub mod math;
 pub mod math64;
+mod raw;
 pub mod row;
 pub mod scalar;
 

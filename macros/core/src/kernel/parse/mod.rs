@@ -32,6 +32,12 @@ pub(super) fn kernel(args: TokenStream, item: TokenStream, diags: &mut Diags) ->
     let params = params(&sig, diags);
     let outs = outs(&sig.output, diags);
     // A raw body is code for the device, and not in this language.
+    if options.raw.is_some() && !block.stmts.is_empty() {
+        check::raw_body(&block, diags);
+    }
+    if let (None, Some(cpu)) = (options.raw, &options.cpu) {
+        check::cpu_without_raw(cpu, diags);
+    }
     let body = if options.raw.is_some() { body::empty(&block) } else { body::block(&block, diags) };
     Some(Kernel { name: sig.ident, attrs, vis, options, params, outs: outs?, body })
 }
