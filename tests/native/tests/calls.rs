@@ -9,7 +9,7 @@ use cotangent_native_tests::scalars::{self, swish};
 /// Calls through two crates.
 #[kernel]
 fn mix(x: f32, y: f32) -> f32 {
-    scalars::swiglu(x, swish(y)) + x * cotangent_native_tests::scalars::swish(2.0 * y)
+    scalars::swiglu(x, swish(y)) + x * scalars::swish(2.0 * y)
 }
 
 /// The same without calls.

@@ -77,15 +77,6 @@ impl Callees<'_> {
         let names = (0..self.list.len()).map(alias);
         quote!(#(use super::#names;)*)
     }
-
-    /// How deep calls are nested in the kernel.
-    fn depth(&self) -> TokenStream {
-        let depths = self.list.iter().enumerate().map(|(at, callee)| {
-            let (name, count) = (alias(at), Literal::usize_unsuffixed(callee.args.len()));
-            quote!(+ 1 + <#name as call::Callable<#count>>::DEPTH)
-        });
-        quote!(0 #(#depths)*)
-    }
 }
 
 fn stand(at: usize) -> Ident {
@@ -131,7 +122,7 @@ pub(super) fn callable(item: &Item<'_>) -> Result<Option<(TokenStream, TokenStre
         let (by, body) = (Literal::usize_unsuffixed(by), self::value(&Kernels::new(slope, callees)));
         quote!(#by { #body })
     });
-    let (count, depth) = (Literal::usize_unsuffixed(wrt.len()), callees.depth());
+    let count = Literal::usize_unsuffixed(wrt.len());
     let datas = slopes.iter().map(|slope| data::kernel(slope, &callees));
     let places = (0..slopes.len()).map(Literal::usize_unsuffixed);
     let Item { cfgs, name, .. } = item;
@@ -139,7 +130,6 @@ pub(super) fn callable(item: &Item<'_>) -> Result<Option<(TokenStream, TokenStre
     let code = quote! {
         ::cotangent::__private::function! { Body [#(#args)*] { #value } #(#bodies)* }
         pub(super) static SLOPES: [ir::Kernel; #count] = [#(#datas),*];
-        pub(super) const DEPTH: usize = #depth;
     };
     let callable = quote! {
         #cfgs
@@ -148,7 +138,6 @@ pub(super) fn callable(item: &Item<'_>) -> Result<Option<(TokenStream, TokenStre
             const IR: &'static ::cotangent::__private::kernel::ir::Kernel = &#module::KERNEL;
             const SLOPES: [&'static ::cotangent::__private::kernel::ir::Kernel; #count] =
                 [#(&#module::SLOPES[#places]),*];
-            const DEPTH: usize = #module::DEPTH;
         }
     };
     Ok(Some((code, callable)))

@@ -13,9 +13,10 @@ pub trait Function<T, const N: usize> {
     fn slope<const BY: usize, const FMA: bool>(x: [T; N]) -> T;
 }
 
-/// A kernel of `N` floats to one, by the name of its function.
+/// A kernel of `N` floats to one, by the name of its function. Kernels that call each other in a circle do not compile:
+/// their statics would need one another.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a kernel of {N} floats to one",
+    message = "`{Self}` is not a kernel of floats to one float (arguments here: {N})",
     label = "a kernel calls pointwise kernels, such as `#[kernel] fn f(x: f32) -> f32`"
 )]
 pub trait Callable<const N: usize> {
@@ -25,8 +26,6 @@ pub trait Callable<const N: usize> {
     const IR: &'static Kernel;
     /// The partial derivatives as data.
     const SLOPES: [&'static Kernel; N];
-    /// How deep calls are nested in it: two kernels that call each other have no such number.
-    const DEPTH: usize;
 }
 
 /// What stands for a callee beside the caller's code, where the path to the callee cannot be written.
