@@ -254,7 +254,8 @@ fn calls_may_stand_as_they_are() {
     let opaque = vjp_of_calls(&k, &[Arg(0)], Save::Nothing, partials).unwrap();
     assert!(linked.backward.kernel.callees.is_empty() && opaque.backward.kernel.callees.len() == 3);
     let (x, ct) = (Value::float(&[3], vec![0.3, -1.0, 0.8]), Value::float(&[3], vec![1.0, 0.5, -2.0]));
-    let found = |d: &Derivative| gradients(&k, d, &[x.clone()], &vec![Some(ct.clone())])[0].floats().to_vec();
+    let found =
+        |d: &Derivative| gradients(&k, d, std::slice::from_ref(&x), &vec![Some(ct.clone())])[0].floats().to_vec();
     let opaque =
         Derivative { backward: Stage { kernel: link(&opaque.backward.kernel).unwrap(), ..opaque.backward }, ..opaque };
     for (a, b) in found(&opaque).iter().zip(found(&linked)) {
