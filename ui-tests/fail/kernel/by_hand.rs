@@ -1,4 +1,4 @@
-//! Derivatives by hand, and functions for the CPU, of other types than they need.
+//! Scenario: Derivatives by hand, and functions for the CPU, of other types than they need.
 
 use cotangent::prelude::*;
 

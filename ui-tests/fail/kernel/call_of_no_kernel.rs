@@ -1,4 +1,4 @@
-//! What a kernel calls is a pointwise kernel of as many floats.
+//! Scenario: What a kernel calls is a pointwise kernel of as many floats.
 
 use cotangent::prelude::*;
 

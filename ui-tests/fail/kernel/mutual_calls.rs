@@ -1,4 +1,4 @@
-//! Two kernels that call each other.
+//! Scenario: Two kernels that call each other.
 
 use cotangent::prelude::*;
 
