@@ -11,7 +11,4 @@ fn misnamed(width: Tensor![N]) -> Tensor![N] {
     |i| width[i]
 }
 
-#[kernel(raw)]
-fn nowhere(x: Tensor![N]) -> Tensor![N] {}
-
 fn main() {}
