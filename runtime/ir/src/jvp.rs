@@ -13,7 +13,7 @@ use crate::vjp::{NoDerivative, VjpError, active, open};
 /// # Errors
 /// Every construct on the way from `wrt` to the outputs that has no rule, or the faults of the kernel.
 pub fn jvp(kernel: &Kernel, wrt: &[Arg]) -> Result<Kernel, Vec<VjpError>> {
-    let (b, outs) = open(kernel, wrt)?;
+    let (b, outs) = open(kernel, wrt, None)?;
     let active = active(&b, wrt);
     let mut s = Simplifier::new(b);
     let mut tangents = vec![];

@@ -67,4 +67,4 @@ pub use local::Underivable;
 pub use ops::{Argument, OPS, Op, Output, op};
 pub use text::{ParseError, parse, print, show};
 pub use verify::{Fault, verify};
-pub use vjp::{Derivative, NoDerivative, Save, Source, Stage, VjpError, vjp};
+pub use vjp::{Derivative, NoDerivative, Partials, Save, Source, Stage, VjpError, slopes, vjp, vjp_of_calls};

@@ -15,6 +15,8 @@ pub enum Underivable {
     Scan(Fold),
     /// The digamma function.
     Digamma,
+    /// A call of a kernel whose partial derivatives are not known.
+    Call,
 }
 
 /// Whether small changes of an operand reach the node at all: not through whole numbers, truth values, steps and
@@ -33,8 +35,8 @@ pub(crate) fn passes(node: &Node, operand: usize) -> bool {
         Node::Scan { .. } => true,
         // Of a load the place, of a random word both operands are integers.
         Node::Const(..) | Node::Size(_) | Node::Index(_) | Node::Load { .. } | Node::Random { .. } => false,
-        // Calls are linked before.
-        Node::Call { .. } => false,
+        // Of a call that stands as it is all operands are floats.
+        Node::Call { .. } => true,
     }
 }
 
@@ -74,12 +76,15 @@ pub(crate) fn partial(s: &mut Simplifier, v: Id, operand: usize, c: Id) -> Resul
         Node::Scan { fold: Fold::Sum, .. } => (1.0, c),
         Node::Scan { fold, .. } => return Err(Underivable::Scan(fold)),
         Node::Cast(..) => (1.0, c),
-        Node::Const(..)
-        | Node::Size(_)
-        | Node::Index(_)
-        | Node::Load { .. }
-        | Node::Random { .. }
-        | Node::Call { .. } => (0.0, c),
+        Node::Call { callee, args, .. } => {
+            let kernel = s.b.called(callee);
+            let of = s.partials.and_then(|partials| partials(kernel, operand)).ok_or(Underivable::Call)?;
+            let args: Vec<Id> = s.b.links(args).iter().map(|l| l.id).collect();
+            let of = s.b.callee(of);
+            let slope = s.b.call(of, 0, &args);
+            (1.0, s.mul(c, slope))
+        }
+        Node::Const(..) | Node::Size(_) | Node::Index(_) | Node::Load { .. } | Node::Random { .. } => (0.0, c),
     })
 }
 

@@ -108,6 +108,8 @@ impl Choice<'_> {
                 }
             } else if let Node::Unary(op, _) = node {
                 calls += usize::from(is_transcendental(op));
+            } else if let Node::Call { .. } = node {
+                calls += 1;
             } else if matches!(node, Node::Fold(..) | Node::Scan { .. }) && self.pure[id.at()] && !row_value(id) {
                 folds += 1;
             }

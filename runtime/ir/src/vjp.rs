@@ -102,6 +102,9 @@ impl fmt::Display for VjpError {
                 fold.name(),
                 fold.scan_name()
             ),
+            NoDerivative::Construct(Underivable::Call) => {
+                write!(f, "the derivative of this call is not supported yet; mark it with `detach`")
+            }
             NoDerivative::Construct(Underivable::Digamma) => {
                 write!(f, "the derivative of `digamma` is not supported yet; mark it with `detach`")
             }
@@ -111,7 +114,11 @@ impl fmt::Display for VjpError {
 
 impl std::error::Error for VjpError {}
 
-/// The gradient of a kernel by the arguments `wrt`.
+/// The kernel of the partial derivative of a called kernel's first output by an argument, both of floats: what takes the
+/// place of the callee's own derivative where that is not known.
+pub type Partials = fn(&'static Kernel, usize) -> Option<&'static Kernel>;
+
+/// The gradient of a kernel by the arguments `wrt`. Calls are inlined before.
 ///
 /// The cotangent of an output has its shape; integer outputs have none. Where the derivative jumps, PyTorch's choice
 /// stands: 0 for `abs` at 0, halves for equal operands of `max`, the first hit for a maximum over axes.
@@ -119,11 +126,51 @@ impl std::error::Error for VjpError {}
 /// # Errors
 /// Every construct on the way from `wrt` to the outputs that has no rule, or the faults of the kernel.
 pub fn vjp(kernel: &Kernel, wrt: &[Arg], save: Save) -> Result<Derivative, Vec<VjpError>> {
-    let (b, outs) = open(kernel, wrt)?;
+    gradient(kernel, wrt, save, None)
+}
+
+/// As [`vjp`], but calls stand as they are: a derivative calls the callees and their partial derivatives, and has none
+/// itself.
+///
+/// # Errors
+/// As [`vjp`], and calls of a kernel for which `partials` gives nothing.
+pub fn vjp_of_calls(kernel: &Kernel, wrt: &[Arg], save: Save, partials: Partials) -> Result<Derivative, Vec<VjpError>> {
+    gradient(kernel, wrt, save, Some(partials))
+}
+
+/// The kernels of the partial derivatives of a kernel of scalars, of its only output by each of `wrt`. They take what the
+/// kernel takes; calls stand as they are.
+///
+/// # Errors
+/// As [`vjp_of_calls`].
+pub fn slopes(kernel: &Kernel, wrt: &[Arg], partials: Partials) -> Result<Vec<Kernel>, Vec<VjpError>> {
+    let (b, outs) = open(kernel, wrt, Some(partials))?;
+    let mut s = Simplifier::new(b);
+    s.partials = Some(partials);
+    let one = s.b.float(1.0);
+    let seeds = outs.iter().flat_map(|out| out.stores.iter());
+    let seeds = seeds.map(|store| (store.node, vec![Part { axes: vec![], k: 1.0, e: one }])).collect();
+    let reads = backpropagate(&mut s, wrt, seeds)?;
+    let mut kernels = vec![];
+    for &arg in wrt {
+        let terms: Vec<(f64, Id)> = reads.iter().filter(|r| r.arg == arg).map(|r| (1.0, r.cotangent)).collect();
+        let slope = s.sum(0.0, &terms);
+        let slope = s.polish(slope);
+        let name = format!("d{}", s.b.args()[arg.at()].name);
+        s.b.output_over(&name, &[], slope);
+        kernels.push(s.b.finish_as(&name));
+        s.b.take_outs();
+    }
+    Ok(kernels)
+}
+
+fn gradient(kernel: &Kernel, wrt: &[Arg], save: Save, partials: Option<Partials>) -> Result<Derivative, Vec<VjpError>> {
+    let (b, outs) = open(kernel, wrt, partials)?;
     let primal = b.clone();
     let args = b.args().len();
     let mut sources: Vec<Source> = (0..args as u32).map(|a| Source::Arg(Arg(a))).collect();
     let mut s = Simplifier::new(b);
+    s.partials = partials;
     let mut cotangents = HashMap::new();
     seed(&mut s, &outs, &mut sources, &mut cotangents);
     let mut reads = backpropagate(&mut s, wrt, cotangents)?;
@@ -151,8 +198,12 @@ pub fn vjp(kernel: &Kernel, wrt: &[Arg], save: Save) -> Result<Derivative, Vec<V
     Ok(Derivative { forward: forward.finish(), stage, backward: prune(&s.b, &sources, "backward") })
 }
 
-/// The linked kernel without its outputs, and these.
-pub(crate) fn open(kernel: &Kernel, wrt: &[Arg]) -> Result<(Builder, Vec<OutDef>), Vec<VjpError>> {
+/// The kernel without its outputs, and these; linked, where there are no partial derivatives of callees.
+pub(crate) fn open(
+    kernel: &Kernel,
+    wrt: &[Arg],
+    partials: Option<Partials>,
+) -> Result<(Builder, Vec<OutDef>), Vec<VjpError>> {
     let plain = |what| VjpError { node: None, span: None, what };
     let faults = verify(kernel);
     if !faults.is_empty() {
@@ -174,7 +225,7 @@ pub(crate) fn open(kernel: &Kernel, wrt: &[Arg]) -> Result<(Builder, Vec<OutDef>
     if !errors.is_empty() {
         return Err(errors);
     }
-    let mut b = link_verified(kernel);
+    let mut b = if partials.is_some() { Builder::open_verified(kernel) } else { link_verified(kernel) };
     let outs = b.take_outs();
     Ok((b, outs))
 }

@@ -4,11 +4,13 @@
 //! What the macro planned is data; nothing here is generic, so that it is compiled once.
 
 mod bind;
+mod by_hand;
 mod call;
 mod pointwise;
 mod run;
 mod typed;
 
+pub use by_hand::ByHand;
 pub use call::{Cotangents, Def, Derived, Gradient, Saved, Source, call, vjp};
 pub use pointwise::{Backward, Elementwise, Kept, Map, Pointwise, ZipMap, apply, apply_vjp};
 pub use run::Given;

@@ -82,6 +82,7 @@ impl Tensor {
 
     #[doc(hidden)]
     #[allow(non_snake_case, reason = "companions bear the method's name")]
+    #[allow(clippy::type_complexity, reason = "the form of every companion")]
     #[track_caller]
     pub fn zip_map__vjp<R: Operand, F: ZipMap>(
         self,

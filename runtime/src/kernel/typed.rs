@@ -55,6 +55,7 @@ pub struct Outs(pub(super) std::vec::IntoIter<Raw>);
 
 impl Outs {
     /// The next output, which the macro knows to be there and of that kind.
+    #[allow(clippy::should_implement_trait, reason = "each is of a type of its own, and there is no end")]
     pub fn next<K: Kind>(&mut self) -> Tensor<K> {
         match self.0.next() {
             Some(raw) => Tensor::from_raw(raw),
@@ -70,6 +71,7 @@ fn missing() -> ! {
 
 impl Cotangents {
     /// The cotangent of the next argument.
+    #[allow(clippy::should_implement_trait, reason = "each is of a type of its own, and there is no end")]
     pub fn next<S: Slot>(&mut self) -> S {
         S::slot(self.0.next().flatten().map(Tensor::from_raw))
     }

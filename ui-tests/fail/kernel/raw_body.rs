@@ -1,10 +1,10 @@
-//! A body that is code for the device.
+//! A raw kernel with code for a GPU.
 
 use cotangent::prelude::*;
 
-#[kernel(raw)]
-fn double(x: f32) -> f32 {
-    2.0 * x
+#[kernel(raw, cpu = f)]
+fn k(x: Tensor![N]) -> Tensor![N] {
+    |i| x[i]
 }
 
 fn main() {}

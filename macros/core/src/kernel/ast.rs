@@ -23,8 +23,18 @@ pub(crate) struct Kernel {
 pub(crate) struct Options {
     /// `raw`: the body is code for the device.
     pub(crate) raw: Option<Span>,
-    /// `vjp = path`: a derivative by hand.
-    pub(crate) vjp: Option<Path>,
+    /// `cpu = path`: what a raw kernel is on the CPU.
+    pub(crate) cpu: Option<Path>,
+    /// `vjp = path(x, ct)`: a derivative by hand.
+    pub(crate) vjp: Option<Vjp>,
+}
+
+/// A derivative by hand.
+#[derive(Clone)]
+pub(crate) struct Vjp {
+    pub(crate) path: Path,
+    /// What it takes, by name; none if it takes all that there is.
+    pub(crate) takes: Option<Vec<Ident>>,
 }
 
 /// A parameter.

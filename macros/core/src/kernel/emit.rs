@@ -1,7 +1,7 @@
 //! Rust code for a kernel: its function, its companion, its declared shapes, and the programs behind them.
 
 use super::ast::ParamKind;
-use super::{Form, Lowered};
+use super::{Form, Lowered, lower};
 use crate::diags::Diags;
 use crate::dims::{self, TensorType};
 use crate::native::{self, Item, Problem};
@@ -11,8 +11,8 @@ use quote::{ToTokens, quote};
 
 /// The code, or what in the kernel has no derivative or no native form.
 pub(super) fn kernel(lowered: &Lowered, diags: &mut Diags) -> TokenStream {
-    if let Some(callee) = lowered.callees.first() {
-        diags.error(callee, "calls of other kernels are not supported yet; write the expression here");
+    if let (Form::Pointwise, Some(by_hand)) = (lowered.form, &lowered.by_hand) {
+        super::check::signature::vjp_of_pointwise(&by_hand.path, diags);
         return TokenStream::new();
     }
     if let Some(companion) = &lowered.options.vjp {
@@ -31,6 +31,10 @@ pub(super) fn kernel(lowered: &Lowered, diags: &mut Diags) -> TokenStream {
         kernel: &lowered.kernel,
         groups: groups(lowered),
         nonempty: lowered.nonempty.clone(),
+        callees: &lowered.callees,
+        partials: lower::partial,
+        by_hand: lowered.by_hand.as_ref(),
+        raw: lowered.raw.as_ref(),
         params,
     };
     let code = match lowered.form {

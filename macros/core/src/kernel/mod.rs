@@ -23,7 +23,26 @@
 //! - Arithmetic is PyTorch's: an integer beside a float becomes one, integers divide rounding down, and `%` has the
 //!   divisor's sign. Both sides of an `if` may be computed. `as usize` is `as i64`: a negative number stays one.
 //! - A literal is the `f64` or `i64` that it denotes; one with the suffix `f32`, and a constant of `f32`, is the `f32`.
-//! - What is no function of the language is another pointwise kernel, of floats to one float: `crate::ops::swish(x)`.
+//! - What is no function of the language is another pointwise kernel, of floats to one float: `crate::ops::swish(x)`. It
+//!   may be one of another crate. A kernel whose derivative is by hand cannot be called, nor can one call itself through
+//!   others. The name of a pointwise kernel is a plain function too: `swish(0.5)` is an `f32`.
+//!
+//! # Derivatives by hand
+//! `#[kernel(vjp = f(x, y, ct))]` on a kernel of tensors: the gradient is that of the function `f`, which may be a kernel.
+//! The names say what it is passed, and so what is kept for the backward pass: parameters, the results (`y`, or `y0`,
+//! `y1`, ..), and their cotangents (`ct` of the only float result, `ct_y`, `ct_y0`, ..). A parameter goes before a result
+//! of its name. `vjp = f` passes all parameters, all results and all cotangents. `f` gives the cotangents of the float
+//! tensors among the parameters, in order: one tensor or a tuple. Rustc compares its type; the shapes are compared when it
+//! has run. Where no cotangent is wanted `f` does not run.
+//!
+//! # Raw kernels
+//! `#[kernel(raw, cpu = f)] fn k(x: Tensor![R.., C], n: usize) -> Tensor![R.., C] {}`: the shapes are those declared, and
+//! what is computed is on the CPU the plain function `f(x: &[f32], n: usize, y: &mut [f32], dims: [usize; 2])`. It takes
+//! the parameters in order (tensors as row-major slices of `f32`, `i64` and `bool`; `Key` as its `i64`), the results,
+//! which are 0 at first, and the extents of the named dims in the order of their first use, that of `R..` being the
+//! product of the axes. `f16` and `bf16` are converted; `f64` is refused. One thread calls it once, with empty tensors
+//! too. The body is empty: it is where code for GPUs goes, which is not supported yet. A raw kernel has a gradient only by
+//! `vjp = ..`.
 
 mod ast;
 mod bounds;
@@ -33,11 +52,11 @@ mod lower;
 mod parse;
 mod poly;
 
-pub(crate) use ast::{Options, Out, Param};
+pub(crate) use ast::{Out, Param};
 
 use crate::diags::Diags;
 use crate::{dump, fallback};
-use cotangent_ir::Dim;
+use cotangent_ir::{Arg, Dim, Source};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::{Attribute, Path, Visibility};
@@ -62,7 +81,9 @@ pub(crate) struct Lowered {
     /// The user's attributes on the function, without `#[kernel]`.
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
-    pub(crate) options: Options,
+    pub(crate) by_hand: Option<ByHand>,
+    /// What a raw kernel is on the CPU; its kernel has no stores.
+    pub(crate) raw: Option<Path>,
     pub(crate) params: Vec<Param>,
     /// The declared results.
     pub(crate) outs: Vec<Out>,
@@ -73,6 +94,15 @@ pub(crate) struct Lowered {
     pub(crate) nonempty: Vec<Dim>,
     /// What the numbers in the kernel's `spans` stand for; the first is the whole macro.
     pub(crate) spans: Vec<Span>,
+}
+
+/// A derivative by hand: a function of tensors, which gives the cotangents of `wrt`, in order.
+pub(crate) struct ByHand {
+    pub(crate) path: Path,
+    /// What it takes: arguments, outputs and cotangents of the kernel.
+    pub(crate) takes: Vec<Source>,
+    /// The arguments that have a cotangent.
+    pub(crate) wrt: Vec<Arg>,
 }
 
 /// Expands `#[kernel(args)] fn f(..)`: the function, its companion, and native code for both.
@@ -99,13 +129,7 @@ fn try_kernel(args: TokenStream, item: TokenStream) -> Result<(String, TokenStre
 /// Reads `#[kernel(args)] item`, or gives its mistakes.
 pub(crate) fn lower(args: TokenStream, item: TokenStream) -> Result<Lowered, TokenStream> {
     let mut diags = Diags::default();
-    let lowered = parse::kernel(args, item, &mut diags).and_then(|ast| match ast.options.raw {
-        Some(span) => {
-            check::signature::raw_body(&span.into(), &mut diags);
-            None
-        }
-        None => lower::kernel(ast, &mut diags),
-    });
+    let lowered = parse::kernel(args, item, &mut diags).and_then(|ast| lower::kernel(ast, &mut diags));
     diags.gate()?;
     // Nothing comes out only of what was reported.
     lowered.ok_or_else(TokenStream::new)
@@ -126,7 +150,7 @@ pub fn kernel_ir(args: TokenStream, item: TokenStream) -> Result<String, TokenSt
 mod tests {
     use super::*;
     use ast::ParamKind;
-    use cotangent_ir::{Arg, Node, Unary};
+    use cotangent_ir::{Node, Unary};
     use quote::ToTokens;
 
     fn lowered(args: &str, source: &str) -> Result<Lowered, String> {
@@ -144,9 +168,9 @@ mod tests {
                     (a::g(x[r][0]), n)
                 }
             }";
-        let f = lowered("vjp = f_vjp", source)?;
+        let f = lowered("", source)?;
         assert_eq!((f.form, f.name.to_string().as_str(), f.attrs.len()), (Form::Tensor, "f", 1));
-        assert!(matches!(f.vis, Visibility::Public(_)) && f.options.vjp.is_some() && f.options.raw.is_none());
+        assert!(matches!(f.vis, Visibility::Public(_)));
         let names: Vec<String> = f.params.iter().map(|p| p.ident.to_string()).collect();
         assert_eq!(names, f.kernel.args.iter().map(|a| a.name.to_string()).collect::<Vec<_>>());
         let outs: Vec<&str> = f.kernel.outs.iter().map(|o| o.name.as_ref()).collect();
@@ -158,6 +182,24 @@ mod tests {
         assert_eq!(callees, ["a :: g", "b :: g"]);
         let nonempty: Vec<&str> = f.nonempty.iter().map(|d| f.kernel.dims[d.at()].as_ref()).collect();
         assert_eq!(nonempty, ["C"]);
+        Ok(())
+    }
+
+    #[test]
+    fn names_decide_what_a_derivative_takes() -> Result<(), String> {
+        let takes = |args: &str, source: &str| {
+            let by_hand = lowered(args, source)?.by_hand.ok_or("none")?;
+            Ok::<_, String>((by_hand.takes, by_hand.wrt))
+        };
+        let one = "fn f(x: Tensor![N], n: usize) -> Tensor![N] { |i| x[i] * n }";
+        let (x, n, y, ct) = (Source::Arg(Arg(0)), Source::Arg(Arg(1)), Source::Out(0), Source::Cotangent(0));
+        assert_eq!(takes("vjp = g", one)?, (vec![x, n, y, ct], vec![Arg(0)]));
+        assert_eq!(takes("vjp = a::g(ct, x)", one)?.0, [ct, x]);
+        assert_eq!(takes("vjp = g(y, ct_y, n,)", one)?.0, [y, ct, n]);
+        let two = "fn f(n: Tensor![Int; N], x: Tensor![N]) -> (Tensor![N], Tensor![Int; N], Tensor![N]) {
+            |i| (x[i], n[i], x[i])
+        }";
+        assert_eq!(takes("vjp = g(ct_y2, y1)", two)?.0, [Source::Cotangent(2), Source::Out(1)]);
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! Nodes as Rust expressions.
 
-use super::Scalar;
+use super::{Callees, Scalar};
 use cotangent_ir::{Axis, Binary, Facts, Fold, Id, Kernel, Kind, Node, Num, Unary};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
@@ -10,11 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Kernels<'k> {
     pub(super) k: &'k Kernel,
     pub(super) facts: Facts,
+    pub(super) callees: Callees<'k>,
 }
 
 impl<'k> Kernels<'k> {
-    pub(super) fn new(k: &'k Kernel) -> Self {
-        Kernels { k, facts: Facts::of(k) }
+    pub(super) fn new(k: &'k Kernel, callees: Callees<'k>) -> Self {
+        Kernels { k, facts: Facts::of(k), callees }
     }
 
     pub(super) fn node(&self, id: Id) -> Node {
@@ -114,7 +115,7 @@ impl Kernels<'_> {
         matches!(self.node(id), Node::Const(..) | Node::Size(_))
     }
 
-    /// The code of a node; folds, scans and calls are written elsewhere.
+    /// The code of a node; folds and scans are written elsewhere.
     pub(super) fn expression(&self, id: Id, scope: &Scope<'_>) -> TokenStream {
         let kind = self.kind(id);
         match self.node(id) {
@@ -134,7 +135,11 @@ impl Kernels<'_> {
                 let (key, at) = (self.operand(key), self.operand(at));
                 quote!(scalar::word(#key, #at))
             }
-            Node::Fold(..) | Node::Scan { .. } | Node::Call { .. } => {
+            Node::Call { callee, args, .. } => {
+                let args: Vec<TokenStream> = self.links(args).into_iter().map(|id| self.operand(id)).collect();
+                self.callees.call(self.k.callees[callee as usize], &args)
+            }
+            Node::Fold(..) | Node::Scan { .. } => {
                 let name = local(id);
                 quote!(#name)
             }

@@ -1,11 +1,12 @@
 //! A kernel as the code of a `static`.
 
+use super::Callees;
 use cotangent_ir::{Axis, Fold, Id, Kernel, Kind, Link, Mode, Node, OutDef, Run};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
 
-/// An expression of type `ir::Kernel`, with `ir` in scope; spans and callees are left out.
-pub(crate) fn kernel(k: &Kernel) -> TokenStream {
+/// An expression of type `ir::Kernel`, with `ir` in scope, and the names of the callees; spans are left out.
+pub(super) fn kernel(k: &Kernel, callees: &Callees<'_>) -> TokenStream {
     let name = &*k.name;
     let dims = list(k.dims.iter().map(|dim| text(dim)));
     let axes = list(k.axes.iter().map(|axis| {
@@ -23,11 +24,11 @@ pub(crate) fn kernel(k: &Kernel) -> TokenStream {
         quote!(ir::Link { k: ir::Num(#bits), id: #to })
     }));
     let name = text(name);
-    let none = list(std::iter::empty());
+    let (none, callees) = (list(std::iter::empty()), list(k.callees.iter().map(|callee| callees.data(callee))));
     quote! {
         ir::Kernel {
             name: #name, dims: #dims, axes: #axes, args: #args, outs: #outs, nodes: #nodes, links: #links,
-            spans: #none, callees: #none,
+            spans: #none, callees: #callees,
         }
     }
 }

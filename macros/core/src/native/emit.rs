@@ -3,7 +3,7 @@
 use super::code::{Kernels, Numbers, scalar};
 use super::plan::{Group, groups};
 use super::rows::operand_name;
-use super::{Access, Domain, Launch, Operand, Scalar, Slot, Unsupported, data, nest, rows};
+use super::{Access, Callees, Domain, Launch, Operand, Scalar, Slot, Unsupported, data, nest, rows};
 use cotangent_ir::{Dim, Kernel, Kind, Node};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
@@ -17,6 +17,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) groups: &'a [Dim],
     /// Dims that must not be 0.
     pub(crate) nonempty: &'a [Dim],
+    /// The kernels that it calls.
+    pub(crate) callees: Callees<'a>,
 }
 
 /// `mod name { static PROGRAM: Program = ..; }`.
@@ -24,7 +26,7 @@ pub(crate) struct Parts<'a> {
 /// # Errors
 /// The first construct that has no native form.
 pub(crate) fn program(k: &Kernel, name: &str, parts: &Parts<'_>) -> Result<TokenStream, Unsupported> {
-    let kernels = Kernels::new(k);
+    let kernels = Kernels::new(k, parts.callees);
     let (mut tiles, mut launches) = (vec![], vec![]);
     for (at, group) in groups(&kernels).iter().enumerate() {
         let launch = match group {
@@ -35,17 +37,18 @@ pub(crate) fn program(k: &Kernel, name: &str, parts: &Parts<'_>) -> Result<Token
         tiles.push(tile_kernel(&tile, &k.name, &launch));
         launches.push(described(&tile, &launch));
     }
-    let (data, module) = (data(k), Ident::new(name, Span::call_site()));
+    let (data, module) = (data::kernel(k, &parts.callees), Ident::new(name, Span::call_site()));
     let groups = parts.groups.iter().map(|dim| Literal::u32_unsuffixed(dim.0));
     let nonempty = parts.nonempty.iter().map(|dim| Literal::u32_unsuffixed(dim.0));
-    let positions = positions(&kernels);
+    let (positions, imports) = (positions(&kernels), parts.callees.imports());
     Ok(quote! {
         mod #module {
             use ::cotangent::__private::kernel::ir;
             #[allow(unused_imports)]
             use ::cotangent::__private::kernel::{Launch, Operand, Positions, Program, Slot, Value};
             #[allow(unused_imports)]
-            use ::cotangent::__private::native::{math, row, scalar};
+            use ::cotangent::__private::native::{call, math, row, scalar};
+            #imports
             #(#tiles)*
             static KERNEL: ir::Kernel = #data;
             pub(super) static PROGRAM: Program = Program {
@@ -60,8 +63,8 @@ pub(crate) fn program(k: &Kernel, name: &str, parts: &Parts<'_>) -> Result<Token
 }
 
 /// The tile kernel of a kernel of scalars: a `static` of that name, with one input an argument.
-pub(crate) fn pointwise(k: &Kernel, name: &str) -> TokenStream {
-    let kernels = Kernels::new(k);
+pub(crate) fn pointwise(k: &Kernel, name: &str, callees: Callees<'_>) -> TokenStream {
+    let kernels = Kernels::new(k, callees);
     let launch = rows::scalars(&kernels, &super::plan::scalars(&kernels));
     let tile = Ident::new(name, Span::call_site());
     tile_kernel(&tile, &k.name, &launch)
@@ -114,7 +117,7 @@ fn tile_kernel(tile: &Ident, name: &str, launch: &Launch) -> TokenStream {
     }
 }
 
-fn described(tile: &Ident, launch: &Launch) -> TokenStream {
+pub(super) fn described(tile: &Ident, launch: &Launch) -> TokenStream {
     let axes = launch.axes.iter().map(|axis| {
         let at = Literal::u32_unsuffixed(axis.0);
         quote!(ir::Axis(#at))

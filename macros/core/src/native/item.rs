@@ -1,12 +1,17 @@
 //! A kernel's function, its companion, and the programs behind them.
 
-use super::Unsupported;
+use super::by_hand;
 use super::code::Numbers;
 use super::emit::{Parts, pointwise, program};
+use super::function::{self, Callees};
+use super::raw;
+use super::{Unsupported, data};
 use crate::hygiene;
-use cotangent_ir::{Arg, Derivative, Dim, Kernel, Kind, Save, Source, Stage, VjpError, vjp};
+use crate::kernel::ByHand;
+use cotangent_ir::{Arg, Derivative, Dim, Kernel, Kind, Partials, Save, Source, Stage, VjpError, vjp_of_calls};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote};
+use syn::Path;
 use syn::ext::IdentExt;
 
 /// A kernel as the emitter needs it.
@@ -28,12 +33,24 @@ pub(crate) struct Item<'a> {
     pub(crate) groups: Vec<Dim>,
     /// Dims that must not be 0.
     pub(crate) nonempty: Vec<Dim>,
+    /// Where the callees of the kernel are found, in order.
+    pub(crate) callees: &'a [Path],
+    /// Stand-ins for the callees' partial derivatives.
+    pub(crate) partials: Partials,
+    /// A derivative that takes the place of the derived one.
+    pub(crate) by_hand: Option<&'a ByHand>,
+    /// What a raw kernel is on the CPU.
+    pub(crate) raw: Option<&'a Path>,
 }
 
 impl Item<'_> {
-    /// Whether it has a companion: one that changes its arguments has none.
+    pub(super) fn callees(&self) -> Callees<'_> {
+        Callees { list: &self.kernel.callees, partials: self.partials }
+    }
+
+    /// Whether it has a companion: one that changes its arguments has none, nor has a raw one without a derivative.
     pub(crate) fn differentiable(&self) -> bool {
-        self.params.iter().all(|p| !p.by_mut)
+        self.params.iter().all(|p| !p.by_mut) && (self.raw.is_none() || self.by_hand.is_some())
     }
 }
 
@@ -73,12 +90,15 @@ impl From<Unsupported> for Problem {
 pub(crate) fn tensors(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
     let numbers: Numbers = (0..).zip(&item.params).filter(|(_, p)| p.number).map(|(at, p)| (at, p.kind)).collect();
     let wrt: Vec<Arg> = wrt(item).collect();
-    let parts = Parts { numbers: &numbers, groups: &item.groups, nonempty: &item.nonempty };
-    let forward = program(item.kernel, "forward", &parts).map_err(one)?;
-    let (programs, gradient) = match wrt.is_empty() {
+    let parts = Parts { numbers: &numbers, groups: &item.groups, nonempty: &item.nonempty, callees: item.callees() };
+    let (forward, beside) = match item.raw {
+        Some(path) => raw::program(item, path, &parts),
+        None => (program(item.kernel, "forward", &parts).map_err(one)?, quote!()),
+    };
+    let (programs, gradient) = match wrt.is_empty() || item.by_hand.is_some() {
         true => (quote!(), quote!(None)),
         false => {
-            let derivative = vjp(item.kernel, &wrt, Save::Useful).map_err(derivatives)?;
+            let derivative = vjp_of_calls(item.kernel, &wrt, Save::Useful, item.partials).map_err(derivatives)?;
             gradient(item, &wrt, &derivative, &parts).map_err(one)?
         }
     };
@@ -89,10 +109,23 @@ pub(crate) fn tensors(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
     let (cts, count) = (ct_parts(item), Literal::usize_unsuffixed(item.params.len()));
     // A parameter may bear any name, and those that are assigned are used behind these.
     let (left, result) = (results(), hygiene::local("result", 0));
+    let (callees, paths) = (item.callees().declarations(), function::paths(item));
     let changed = item.params.iter().filter(|p| p.by_mut).map(|Param { name, .. }| quote!(*#name = #left.next();));
     let companion = item.differentiable().then(|| {
         let nexts = item.params.iter().map(|_| quote!(cts.next()));
         let want = hygiene::local("want", 0);
+        let body = match item.by_hand {
+            Some(of) => by_hand::body(item, of, &want),
+            None => quote! {
+                let (mut #left, saved) =
+                    ::cotangent::__private::kernel::vjp(&#module::DEF, ::std::vec![#(#args),*], #want);
+                let pull = ::cotangent::__private::pull(move |ct: #ct_types, (): &mut ()| {
+                    let mut cts = saved.pull([#(#cts),*], #count);
+                    (#(#nexts,)*)
+                });
+                (#outs, pull)
+            },
+        };
         quote! {
         #cfgs
         #[doc(hidden)]
@@ -106,13 +139,7 @@ pub(crate) fn tensors(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
             pub fn vjp(#(#params,)* #want: ::cotangent::__private::Want)
                 -> (#ty, impl ::cotangent::__private::Pullback<(), Ct = #ct_types, In = (#(#ins,)*)> + use<>)
             {
-                let (mut #left, saved) =
-                    ::cotangent::__private::kernel::vjp(&#module::DEF, ::std::vec![#(#args),*], #want);
-                let pull = ::cotangent::__private::pull(move |ct: #ct_types, (): &mut ()| {
-                    let mut cts = saved.pull([#(#cts),*], #count);
-                    (#(#nexts,)*)
-                });
-                (#outs, pull)
+                #body
             }
         }
         }
@@ -128,10 +155,13 @@ pub(crate) fn tensors(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
             #result
         }
         #companion
+        #beside
+        #paths
         #cfgs
         #[doc(hidden)]
         #[allow(non_snake_case, unused, clippy::all)]
         mod #module {
+            #callees
             #forward
             #programs
             pub(super) static DEF: ::cotangent::__private::kernel::Def =
@@ -146,13 +176,13 @@ pub(crate) fn tensors(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
 /// Everything in it that has no derivative.
 pub(crate) fn scalars(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
     let wrt: Vec<Arg> = wrt(item).collect();
-    let forward = pointwise(item.kernel, "FORWARD");
+    let forward = pointwise(item.kernel, "FORWARD", item.callees());
     let floats_out = item.kernel.outs.iter().any(|o| o.kind == Kind::Float);
     let (backward, chain) = match wrt.is_empty() || !floats_out {
         true => (quote!(), quote!(None)),
         false => {
-            let derivative = vjp(item.kernel, &wrt, Save::Useful).map_err(derivatives)?;
-            let backward = pointwise(&derivative.backward.kernel, "BACKWARD");
+            let derivative = vjp_of_calls(item.kernel, &wrt, Save::Useful, item.partials).map_err(derivatives)?;
+            let backward = pointwise(&derivative.backward.kernel, "BACKWARD", item.callees());
             let sources = derivative.backward.sources.iter().map(source);
             let wrt = wrt.iter().map(|a| Literal::u32_unsuffixed(a.0));
             let chain = quote! {
@@ -174,7 +204,10 @@ pub(crate) fn scalars(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
         2 if single && float(0) && float(1) => quote!(#cfgs impl ::cotangent::__private::kernel::ZipMap for #name {}),
         _ => quote!(),
     };
-    let data = super::data(item.kernel);
+    let (callees, paths) = (item.callees().declarations(), function::paths(item));
+    let data = data::kernel(item.kernel, &item.callees());
+    let (body, callable) = function::callable(item).map_err(derivatives)?.unwrap_or_default();
+    let (plain, deref) = function::plain(item);
     Ok(quote! {
         #attrs
         #[allow(non_camel_case_types)]
@@ -185,14 +218,20 @@ pub(crate) fn scalars(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
             const KERNEL: &'static ::cotangent::__private::kernel::Elementwise = &#module::DEF;
         }
         #marker
+        #callable
+        #deref
+        #paths
         #cfgs
         #[doc(hidden)]
         #[allow(non_snake_case, unused, clippy::all)]
         mod #module {
             use ::cotangent::__private::kernel::ir;
-            use ::cotangent::__private::native::{math, row, scalar};
+            use ::cotangent::__private::native::{call, math, row, scalar};
+            #callees
             #forward
             #backward
+            #body
+            #plain
             pub(super) static KERNEL: ir::Kernel = #data;
             pub(super) static DEF: ::cotangent::__private::kernel::Elementwise =
                 ::cotangent::__private::kernel::Elementwise { forward: &FORWARD, backward: #chain };
@@ -236,7 +275,11 @@ fn gradient(
             })
             .collect();
         let groups = renamed(item.kernel, &of.kernel, parts.groups);
-        let code = program(&of.kernel, name, &Parts { numbers: &numbers, groups: &groups, nonempty: &[] })?;
+        let code = program(
+            &of.kernel,
+            name,
+            &Parts { numbers: &numbers, groups: &groups, nonempty: &[], callees: parts.callees },
+        )?;
         let (module, sources) = (Ident::new(name, Span::call_site()), of.sources.iter().map(source));
         let described = quote! {
             &::cotangent::__private::kernel::Derived { program: &#module::PROGRAM, sources: &[#(#sources),*] }
@@ -281,7 +324,7 @@ fn source(source: &Source) -> TokenStream {
     quote!(::cotangent::__private::kernel::Source::#variant(#at))
 }
 
-fn module(name: &Ident) -> Ident {
+pub(super) fn module(name: &Ident) -> Ident {
     Ident::new(&format!("__kernel_{}", name.unraw()), Span::call_site())
 }
 
@@ -295,7 +338,7 @@ fn params(item: &Item<'_>) -> Vec<TokenStream> {
     item.params.iter().map(param).collect()
 }
 
-fn args(item: &Item<'_>) -> Vec<TokenStream> {
+pub(super) fn args(item: &Item<'_>) -> Vec<TokenStream> {
     let arg = |Param { name, by_mut, .. }: &Param| {
         let name = if *by_mut { quote!(&mut *#name) } else { quote!(#name) };
         quote!(::cotangent::__private::kernel::IntoGiven::given(#name))
@@ -314,12 +357,12 @@ fn outs(item: &Item<'_>) -> TokenStream {
     if item.tuple || item.outs.is_empty() { quote!((#(#nexts,)*)) } else { quote!(#(#nexts)*) }
 }
 
-fn ct_types(item: &Item<'_>) -> TokenStream {
+pub(super) fn ct_types(item: &Item<'_>) -> TokenStream {
     let types = item.outs.iter().map(|out| diff(&out.ty));
     if item.tuple { quote!((#(#types,)*)) } else { quote!(#(#types)*) }
 }
 
-fn ct_parts(item: &Item<'_>) -> Vec<TokenStream> {
+pub(super) fn ct_parts(item: &Item<'_>) -> Vec<TokenStream> {
     let part = |at: usize| {
         let at = Literal::usize_unsuffixed(at);
         let of = if item.tuple { quote!(ct.#at) } else { quote!(ct) };

@@ -3,16 +3,19 @@
 //! A kernel becomes one launch or several. What maps onto a run of elements, or onto rows, becomes loops over slices
 //! that rustc vectorises (`rows`); everything else becomes nested loops over whole tensors (`nest`).
 
+mod by_hand;
 mod code;
 mod data;
 mod emit;
+mod function;
 mod item;
 mod nest;
 mod plan;
+mod raw;
 mod rows;
 mod text;
 
-pub(crate) use data::kernel as data;
+pub(crate) use function::Callees;
 pub use text::{kernel_item, kernel_of_text};
 
 pub(crate) use item::{Item, Out, Param, Problem, scalars, tensors};

@@ -114,7 +114,6 @@ impl Nest<'_> {
                 },
                 Node::Fold(_, run, _) => open.extend(k.bound(run).into_iter().map(|axis| k.extent(axis))),
                 Node::Scan { axis, .. } => open.push(k.extent(axis)),
-                Node::Call { .. } => return Err(Unsupported { node: id, what: "a call that is not linked" }),
                 _ => {}
             }
         }

@@ -179,7 +179,7 @@ fn fits(k: &Kernels<'_>, node: Id, rows: &[Axis], column: Column) -> bool {
                             && axes.iter().zip(dims.iter()).all(|(axis, dim)| k.extent(*axis) == *dim)
                     })
             }
-            Node::Scan { .. } | Node::Call { .. } => false,
+            Node::Scan { .. } => false,
             _ => true,
         };
         columns <= 1 && known && shape

@@ -1,7 +1,7 @@
 //! Kernels in text form as items: how tests reach native code without a surface syntax.
 
 use super::{Item, Out, Param, Problem, tensors};
-use cotangent_ir::{Kernel, Kind, parse, verify};
+use cotangent_ir::{Kernel, Kind, link, parse, verify};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
@@ -22,6 +22,7 @@ pub fn kernel_of_text(text: &str) -> Result<TokenStream, String> {
 /// # Errors
 /// What the kernel or its gradient does not allow.
 pub fn kernel_item(kernel: &Kernel) -> Result<TokenStream, String> {
+    let kernel = &link(kernel).map_err(|faults| faults.first().map_or_else(String::new, |fault| fault.to_string()))?;
     let name = Ident::new(&kernel.name, Span::call_site());
     let tensor = |kind| match kind {
         Kind::Float => quote!(::cotangent::Tensor),
@@ -52,6 +53,10 @@ pub fn kernel_item(kernel: &Kernel) -> Result<TokenStream, String> {
         kernel,
         groups: vec![],
         nonempty: vec![],
+        callees: &[],
+        partials: |_, _| None,
+        by_hand: None,
+        raw: None,
     };
     tensors(&item).map_err(|problems| {
         let said = |problem: &Problem| match problem {

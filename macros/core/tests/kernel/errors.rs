@@ -77,8 +77,11 @@ fn complete(file: &str, tested: &[&str]) {
     let rules = text.lines().filter_map(|line| line.strip_prefix("pub(crate) fn "));
     let rules: Vec<&str> = rules.filter_map(|rest| rest.split(['(', '<']).next()).collect();
     // Those of `#[kernel(..)]` are in the test `options`.
-    let options = ["unknown_option", "option_twice", "raw_body"];
-    let untested: Vec<&&str> = rules.iter().filter(|r| !tested.contains(r) && !options.contains(r)).collect();
+    let options = |rule: &str| {
+        let own = ["unknown_option", "option_twice", "cpu_without_raw"];
+        own.contains(&rule) || rule.starts_with("raw_") || rule.starts_with("vjp_")
+    };
+    let untested: Vec<&&str> = rules.iter().filter(|r| !tested.contains(r) && !options(r)).collect();
     assert!(untested.is_empty(), "no kernel breaks {untested:?}");
 }
 
@@ -272,9 +275,50 @@ fn options() {
         &["unknown option `fuse` for `#[kernel]`", "unknown option `vpj` for `#[kernel]`; did you mean `vjp`?"],
     );
     check("vjp = a, vjp = b", &["option `vjp` is given twice"]);
-    check("raw, raw", &["option `raw` is given twice", "`raw` kernels are not supported yet"]);
-    check("raw, vjp = a::b", &["`raw` kernels are not supported yet"]);
+    check(
+        "raw, raw, cpu = f",
+        &[
+            "option `raw` is given twice",
+            "code for GPUs is not supported yet\nhelp: leave the body of a raw kernel empty, and say `cpu = f`",
+            "a raw kernel takes or returns tensors",
+        ],
+    );
+    check("cpu = a::b", &["`cpu` is for raw kernels; say `raw, cpu = ..`, or leave it out"]);
     check("vjp", &["expected `=`"]);
+    check("vjp = f(1)", &["expected identifier"]);
+    let check = |args: &str, source: &str, expected: &str| {
+        let found = mistakes(args, source).into_iter().map(|m| m.message).collect::<Vec<_>>();
+        assert_eq!(found, [expected], "{args}");
+    };
+    check(
+        "raw",
+        "fn k(x: Tensor![N]) -> Tensor![N] {}",
+        "a raw kernel needs a function for the CPU; code for GPUs is not supported yet\nhelp: say `raw, cpu = f`, with a \
+         function of slices, `fn f(x: &[f32], y: &mut [f32], dims: [usize; 1])`",
+    );
+    check(
+        "raw, cpu = f",
+        "fn k(x: &mut Tensor![N]) {}",
+        "`&mut` in raw kernels is not supported yet; return the changed tensor",
+    );
+    let source = "fn k(width: Tensor![N], n: usize) -> Tensor![N] { |i| width[i] * n }";
+    check(
+        "vjp = f(widht, y, ct)",
+        source,
+        "`widht` is nothing that a derivative can take; did you mean `width`?\nhelp: it takes `width`, `n`, `y`, `ct_y`, \
+         `ct`",
+    );
+    check(
+        "vjp = f",
+        "fn k(x: &mut Tensor![N]) { |i| { x[i] = 0.0; } }",
+        "a kernel that changes a tensor in place cannot have a derivative",
+    );
+    check(
+        "vjp = f",
+        "fn k(x: Tensor![Int; N]) -> Tensor![Int; N] { |i| x[i] }",
+        "this derivative is never taken: the kernel needs a float tensor and a float result",
+    );
+    let source = "fn k(x: f32) -> f32 { x }";
     let item: TokenStream = source.parse().expect("tokens");
     assert!(kernel_ir("vjp = a::b".parse().expect("tokens"), item).is_ok());
 }

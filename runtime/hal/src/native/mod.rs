@@ -1,10 +1,12 @@
 //! The native form of kernels: tiles, SIMD variants, vectorisable math and reductions.
 
+pub mod call;
 mod float;
 pub mod lanes;
 mod level;
 pub mod math;
 pub mod math64;
+mod raw;
 pub mod row;
 pub mod scalar;
 

@@ -58,6 +58,11 @@ impl Builder {
         self.finish_with(self.name.clone(), &args)
     }
 
+    /// The kernel in that role, with all of its arguments.
+    pub(crate) fn finish_as(&self, role: &str) -> Kernel {
+        Kernel { name: format!("{}_{role}", self.name).into(), ..self.finish() }
+    }
+
     /// The kernel in that role with those arguments alone that it loads, and these.
     pub(crate) fn finish_needed(&self, role: &str) -> (Kernel, Vec<Arg>) {
         let roots: Vec<Id> = self.outs.iter().flat_map(out_ids).copied().collect();

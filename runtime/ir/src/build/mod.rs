@@ -101,6 +101,11 @@ impl Builder {
         }) as u32
     }
 
+    /// The kernel of that number.
+    pub(crate) fn called(&self, callee: u32) -> &'static Kernel {
+        self.callees[callee as usize]
+    }
+
     /// A node.
     pub fn node(&self, id: Id) -> Node {
         self.nodes[id.at()]

@@ -26,6 +26,7 @@ mod tests;
 use crate::build::Builder;
 use crate::kernel::{Fold, Id, Kind, Node};
 use crate::rewrite::{Remake, replace};
+use crate::vjp::Partials;
 use std::collections::HashMap;
 
 /// Builds derivatives over the primal nodes of a builder.
@@ -33,6 +34,8 @@ pub(crate) struct Simplifier {
     pub(crate) b: Builder,
     /// Nodes below are the primal's.
     pub(crate) frozen: Id,
+    /// The partial derivatives of the kernels that are called, where calls stand as they are.
+    pub(crate) partials: Option<Partials>,
     /// Copies of primal nodes under other names of axes or with values that are read back. They too keep the order of
     /// operations: a comparison that is computed again must fall as it did in the forward.
     copies: Vec<bool>,
@@ -64,6 +67,7 @@ impl Simplifier {
         Simplifier {
             b,
             frozen,
+            partials: None,
             copies: vec![],
             exact: false,
             products,

@@ -75,13 +75,16 @@ impl Verifier<'_> {
         }
     }
 
-    /// Dims, axes and arguments share one space of names; outputs and callees have one each.
+    /// Dims, axes and arguments share one space of names; outputs have one of their own. Callees are what they are by
+    /// identity: kernels of two modules may bear one name, which only the text form cannot tell apart.
     fn names(&mut self) {
         let k = self.kernel;
         let inner = k.dims.iter().chain(k.axes.iter().map(|a| &a.name)).chain(k.args.iter().map(|a| &a.name));
         let outs = k.outs.iter().map(|o| &o.name);
-        let callees = k.callees.iter().map(|c| &c.name);
-        for names in [inner.collect::<Vec<_>>(), outs.collect(), callees.collect(), vec![&k.name]] {
+        for callee in k.callees.iter().filter(|c| !is_identifier(&c.name)) {
+            self.report(None, What::NotAName(callee.name.to_string()));
+        }
+        for names in [inner.collect::<Vec<_>>(), outs.collect(), vec![&k.name]] {
             let mut seen = HashSet::new();
             for name in names {
                 if !is_identifier(name) {

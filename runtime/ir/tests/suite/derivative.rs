@@ -4,7 +4,11 @@ use crate::common::{
     CONV, CROSS_ENTROPY, Cotangents, EMBEDDING, NAMED, PRODUCT, RMS_NORM, Rng, SOFTMAX, args, check_gradient,
     check_gradient_sized, cotangents, derive, floats, gradients, kernel, objective, random, run, shapes,
 };
-use cotangent_ir::{Arg, Kernel, Kind, Save, Value, extents, jvp, show, verify, vjp};
+use cotangent_ir::{
+    Arg, Builder, Derivative, Kernel, Kind, Save, Stage, Unary, Value, extents, jvp, link, show, slopes, verify, vjp,
+    vjp_of_calls,
+};
+use std::sync::OnceLock;
 
 #[test]
 fn named_kernels() {
@@ -214,4 +218,50 @@ fn gradients_are_reproducible() {
         let first = derive(&k, &floats(&k), Save::Useful);
         assert!((0..5).all(|_| derive(&k, &floats(&k), Save::Useful) == first));
     }
+}
+
+/// The partial derivatives of what `calls` calls, found by name.
+fn partials(kernel: &'static Kernel, operand: usize) -> Option<&'static Kernel> {
+    static SLOPES: OnceLock<Vec<Kernel>> = OnceLock::new();
+    let slopes = SLOPES.get_or_init(|| slopes(kernel, &[Arg(0), Arg(1)], |_, _| None).expect("it has no calls"));
+    slopes.get(operand).filter(|_| kernel.name == "mix")
+}
+
+#[test]
+fn calls_may_stand_as_they_are() {
+    let mut b = Builder::new("mix");
+    let args = ["a", "b"].map(|name| b.arg(name, Kind::Float, &[]));
+    let [x, y] = args.map(|arg| b.load(arg, &[]));
+    let (sin, square) = (b.unary(Unary::Sin, x), b.mul(y, y));
+    let product = b.mul(sin, square);
+    b.output_over("y", &[], product);
+    let callee: &'static Kernel = Box::leak(Box::new(b.finish()));
+
+    let mut b = Builder::new("caller");
+    let n = b.dim("N");
+    let extent = b.size(n);
+    let (arg, i, j) = (b.arg("x", Kind::Float, &[extent]), b.axis("i", extent), b.axis("j", extent));
+    let [at_i, at_j] = [i, j].map(|axis| b.index(axis));
+    let (x, other) = (b.load(arg, &[at_i]), b.load(arg, &[at_j]));
+    let of = b.callee(callee);
+    let inner = b.call(of, 0, &[x, other]);
+    let sum = b.sum(&[j], inner);
+    let outer = b.call(of, 0, &[sum, x]);
+    b.output_over("y", &[i], outer);
+    let k = b.finish();
+
+    let linked = vjp(&k, &[Arg(0)], Save::Nothing).unwrap();
+    let opaque = vjp_of_calls(&k, &[Arg(0)], Save::Nothing, partials).unwrap();
+    assert!(linked.backward.kernel.callees.is_empty() && opaque.backward.kernel.callees.len() == 3);
+    let (x, ct) = (Value::float(&[3], vec![0.3, -1.0, 0.8]), Value::float(&[3], vec![1.0, 0.5, -2.0]));
+    let found =
+        |d: &Derivative| gradients(&k, d, std::slice::from_ref(&x), &vec![Some(ct.clone())])[0].floats().to_vec();
+    let opaque =
+        Derivative { backward: Stage { kernel: link(&opaque.backward.kernel).unwrap(), ..opaque.backward }, ..opaque };
+    for (a, b) in found(&opaque).iter().zip(found(&linked)) {
+        assert!((a - b).abs() < 1e-12, "{a} {b}");
+    }
+
+    let errors = vjp_of_calls(&k, &[Arg(0)], Save::Nothing, |_, _| None).unwrap_err();
+    assert_eq!(errors[0].to_string(), "the derivative of this call is not supported yet; mark it with `detach`");
 }

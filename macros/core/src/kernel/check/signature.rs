@@ -3,9 +3,9 @@
 use super::super::ast::{At, text};
 use super::did_you_mean;
 use crate::diags::Diags;
-use proc_macro2::Ident;
+use proc_macro2::{Ident, Span};
 use quote::ToTokens;
-use syn::{Attribute, Item, Pat, Receiver, Signature, Type, TypeReference};
+use syn::{Attribute, Block, Item, Pat, Path, Receiver, Signature, Type, TypeReference};
 
 /// `#[kernel]` on anything but a function.
 pub(crate) fn wrong_item(item: &Item, diags: &mut Diags) {
@@ -36,7 +36,7 @@ pub(crate) fn plain_function(sig: &Signature, diags: &mut Diags) {
 
 /// An option that does not exist.
 pub(crate) fn unknown_option(name: &Ident, diags: &mut Diags) {
-    let hint = did_you_mean(&text(name), ["raw", "vjp"]);
+    let hint = did_you_mean(&text(name), ["raw", "cpu", "vjp"]);
     diags.error(name, format!("unknown option `{name}` for `#[kernel]`{hint}"));
 }
 
@@ -45,9 +45,61 @@ pub(crate) fn option_twice(name: &Ident, diags: &mut Diags) {
     diags.error(name, format!("option `{name}` is given twice"));
 }
 
-/// A body that is code for the device.
-pub(crate) fn raw_body(at: &At, diags: &mut Diags) {
-    diags.error(at, "`raw` kernels are not supported yet");
+/// A raw kernel with code for a GPU.
+pub(crate) fn raw_body(body: &Block, diags: &mut Diags) {
+    diags.error(
+        body,
+        "code for GPUs is not supported yet\nhelp: leave the body of a raw kernel empty, and say `cpu = f`",
+    );
+}
+
+/// A raw kernel that says nothing of the CPU.
+pub(crate) fn raw_without_cpu(at: Span, diags: &mut Diags) {
+    let help = "say `raw, cpu = f`, with a function of slices, `fn f(x: &[f32], y: &mut [f32], dims: [usize; 1])`";
+    diags.error_at(
+        at,
+        format!("a raw kernel needs a function for the CPU; code for GPUs is not supported yet\nhelp: {help}"),
+    );
+}
+
+/// A raw kernel over elements.
+pub(crate) fn raw_of_elements(at: Span, diags: &mut Diags) {
+    diags.error_at(at, "a raw kernel takes or returns tensors");
+}
+
+/// A raw kernel that changes a tensor.
+pub(crate) fn raw_of_changes(ty: &Type, diags: &mut Diags) {
+    diags.error(ty, "`&mut` in raw kernels is not supported yet; return the changed tensor");
+}
+
+/// `cpu = f` without `raw`.
+pub(crate) fn cpu_without_raw(path: &Path, diags: &mut Diags) {
+    diags.error(path, "`cpu` is for raw kernels; say `raw, cpu = ..`, or leave it out");
+}
+
+/// A name in `vjp = f(..)` that is nothing of the kernel.
+pub(crate) fn vjp_argument<'a>(name: &Ident, known: impl Iterator<Item = &'a str> + Clone, diags: &mut Diags) {
+    let hint = did_you_mean(&text(name), known.clone());
+    let all: Vec<String> = known.map(|k| format!("`{k}`")).collect();
+    diags.error(
+        name,
+        format!("`{name}` is nothing that a derivative can take{hint}\nhelp: it takes {}", all.join(", ")),
+    );
+}
+
+/// A derivative by hand of a kernel that changes its arguments.
+pub(crate) fn vjp_of_changes(path: &Path, diags: &mut Diags) {
+    diags.error(path, "a kernel that changes a tensor in place cannot have a derivative");
+}
+
+/// A derivative by hand of a kernel that has none.
+pub(crate) fn vjp_of_nothing(path: &Path, diags: &mut Diags) {
+    diags.error(path, "this derivative is never taken: the kernel needs a float tensor and a float result");
+}
+
+/// A derivative by hand of a pointwise kernel.
+pub(crate) fn vjp_of_pointwise(path: &Path, diags: &mut Diags) {
+    diags.error(path, "`vjp` on a pointwise kernel is not supported yet; its derivative is derived");
 }
 
 /// `self` as a parameter.

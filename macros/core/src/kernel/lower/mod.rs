@@ -4,6 +4,7 @@
 //! one pass and none is reported twice.
 
 mod access;
+mod by_hand;
 mod calls;
 mod dims;
 mod expr;
@@ -12,6 +13,7 @@ mod operators;
 mod outputs;
 mod placeholder;
 mod ranges;
+mod raw;
 mod reduce;
 mod scan;
 
@@ -25,14 +27,17 @@ use cotangent_ir::{Arg, Axis, Builder, Dim, Id, Kind, verify};
 use dims::{Dims, Extent};
 use proc_macro2::Span;
 
+pub(super) use placeholder::partial;
+
 /// Lowers a kernel; nothing if it has a mistake.
 pub(super) fn kernel(ast: Kernel, diags: &mut Diags) -> Option<Lowered> {
     let form = form(&ast);
     let mut lower = Lower::new(&ast, diags);
     lower.signature(&ast, form);
-    match form {
-        Form::Pointwise => lower.pointwise(&ast),
-        Form::Tensor => lower.tensors(&ast),
+    match (form, ast.options.raw) {
+        (_, Some(span)) => lower.raw(&ast, form, span),
+        (Form::Pointwise, None) => lower.pointwise(&ast),
+        (Form::Tensor, None) => lower.tensors(&ast),
     }
     lower.unused_parameters(&ast);
     let nonempty = lower.bounds();
@@ -41,13 +46,18 @@ pub(super) fn kernel(ast: Kernel, diags: &mut Diags) -> Option<Lowered> {
     }
     let Lower { b, spans, callees, .. } = lower;
     let kernel = b.finish();
-    for fault in verify(&kernel) {
+    // What a raw kernel stores is not known here, which is its one fault.
+    for fault in if ast.options.raw.is_some() { vec![] } else { verify(&kernel) } {
         let span = fault.node.and_then(|id| kernel.span(id)).and_then(|at| spans.get(at as usize));
         diags.error_at(span.copied().unwrap_or_else(|| ast.name.span()), fault);
     }
     let callees = kernel.callees.iter().filter_map(|callee| placeholder::path(callee, &callees)).collect();
-    let Kernel { name, attrs, vis, options, params, outs, .. } = ast;
-    Some(Lowered { form, kernel, name, attrs, vis, options, params, outs, callees, nonempty, spans })
+    let declared: Vec<(String, Kind)> =
+        kernel.outs.iter().zip(&ast.outs).map(|(out, _)| (out.name.to_string(), out.kind)).collect();
+    let by_hand = by_hand::by_hand(&ast, form, &declared, diags);
+    let Kernel { name, attrs, vis, params, outs, options, .. } = ast;
+    let raw = options.cpu;
+    Some(Lowered { form, kernel, name, attrs, vis, by_hand, raw, params, outs, callees, nonempty, spans })
 }
 
 /// A kernel is pointwise if nothing in its signature is a tensor.

@@ -50,7 +50,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn out_extents(&mut self, out: &Out) -> Option<Vec<Extent>> {
+    pub(super) fn out_extents(&mut self, out: &Out) -> Option<Vec<Extent>> {
         let shape = out.shape.as_ref()?;
         if let Some(None) = shape.rest {
             dims::nameless_group(&out.at, self.diags);
@@ -217,7 +217,7 @@ impl<'a> Lower<'a> {
 
     /// Makes an output. One alone is `y`, of several the first is `y0`.
     fn output(&mut self, place: usize, outs: usize, shape: &[Extent], found: Found) {
-        let name = if outs == 1 { "y".to_owned() } else { format!("y{place}") };
+        let name = name(place, outs);
         let dims: Vec<Id> = shape.iter().map(|e| e.node).collect();
         let kind: Kind = self.b.kind(found.value);
         let store = self.b.plain_store(&found.axes, found.value);
@@ -240,4 +240,9 @@ impl<'a> Lower<'a> {
 fn written(shape: &[Extent]) -> String {
     let dims: Vec<&str> = shape.iter().map(|e| e.written.as_str()).collect();
     format!("[{}]", dims.join(", "))
+}
+
+/// The name of an output.
+pub(super) fn name(place: usize, outs: usize) -> String {
+    if outs == 1 { "y".to_owned() } else { format!("y{place}") }
 }

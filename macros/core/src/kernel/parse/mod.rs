@@ -5,15 +5,16 @@ mod body;
 mod expr;
 mod literal;
 
-use super::ast::{At, Kernel, Options, Out, Param, ParamKind, text};
+use super::ast::{At, Kernel, Options, Out, Param, ParamKind, Vjp, text};
 use super::check::signature as check;
 use crate::diags::Diags;
 use crate::dims::{TensorKind, TensorType, last_name};
 use cotangent_ir::Kind;
 use proc_macro2::{Ident, TokenStream};
 use syn::parse::{ParseStream, Parser};
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{FnArg, Item, ItemFn, Pat, Path, ReturnType, Signature, Token, Type};
+use syn::{FnArg, Item, ItemFn, Pat, Path, ReturnType, Signature, Token, Type, token};
 
 /// Reads a `#[kernel(args)] fn`; nothing where there is no function, or where it is not known what it returns.
 pub(super) fn kernel(args: TokenStream, item: TokenStream, diags: &mut Diags) -> Option<Kernel> {
@@ -31,6 +32,12 @@ pub(super) fn kernel(args: TokenStream, item: TokenStream, diags: &mut Diags) ->
     let params = params(&sig, diags);
     let outs = outs(&sig.output, diags);
     // A raw body is code for the device, and not in this language.
+    if options.raw.is_some() && !block.stmts.is_empty() {
+        check::raw_body(&block, diags);
+    }
+    if let (None, Some(cpu)) = (options.raw, &options.cpu) {
+        check::cpu_without_raw(cpu, diags);
+    }
     let body = if options.raw.is_some() { body::empty(&block) } else { body::block(&block, diags) };
     Some(Kernel { name: sig.ident, attrs, vis, options, params, outs: outs?, body })
 }
@@ -45,8 +52,15 @@ fn options(args: TokenStream, diags: &mut Diags) -> Options {
                 "raw" => options.raw = Some(name.span()),
                 "vjp" => {
                     input.parse::<Token![=]>()?;
-                    let path = input.parse::<Path>()?;
-                    if options.vjp.replace(path).is_some() {
+                    let path = Path::parse_mod_style(input)?;
+                    let takes = input.peek(token::Paren).then(|| names(input)).transpose()?;
+                    if options.vjp.replace(Vjp { path, takes }).is_some() {
+                        check::option_twice(&name, diags);
+                    }
+                }
+                "cpu" => {
+                    input.parse::<Token![=]>()?;
+                    if options.cpu.replace(Path::parse_mod_style(input)?).is_some() {
                         check::option_twice(&name, diags);
                     }
                 }
@@ -67,6 +81,13 @@ fn options(args: TokenStream, diags: &mut Diags) -> Options {
         diags.push(error);
     }
     options
+}
+
+/// `(a, b)`.
+fn names(input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
+    let list;
+    syn::parenthesized!(list in input);
+    Ok(Punctuated::<Ident, Token![,]>::parse_terminated(&list)?.into_iter().collect())
 }
 
 fn params(sig: &Signature, diags: &mut Diags) -> Vec<Param> {
