@@ -6,6 +6,7 @@
 mod code;
 mod data;
 mod emit;
+mod functions;
 mod item;
 mod nest;
 mod plan;
@@ -13,6 +14,7 @@ mod rows;
 mod text;
 
 pub(crate) use data::kernel as data;
+pub use functions::functions;
 pub use text::{kernel_item, kernel_of_text};
 
 pub(crate) use item::{Item, Out, Param, Problem, scalars, tensors};
