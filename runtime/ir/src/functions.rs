@@ -213,10 +213,12 @@ pub const FUNCTIONS: &[Function] = &[
         b.select(high, one, below)
     }),
     one("logsigmoid", Floats, |b, x| {
-        // `min(x, 0) - log(1 + e^-|x|)`: nothing overflows, and no digit is lost where the result is small.
-        let (zero, size) = (b.float(0.0), b.unary(Unary::Abs, x));
-        let (below, minus) = (b.lt(x, zero), b.neg(size));
-        let (exp, least) = (b.unary(Unary::Exp, minus), b.select(below, x, zero));
+        // `min(x, 0) - log(1 + e^-|x|)`: nothing overflows, and no digit is lost where the result is small. The size
+        // has a slope at 0, or that of the whole would be lost there.
+        let (zero, minus) = (b.float(0.0), b.neg(x));
+        let below = b.lt(x, zero);
+        let (inner, least) = (b.select(below, x, minus), b.select(below, x, zero));
+        let exp = b.unary(Unary::Exp, inner);
         let soft = b.unary(Unary::Log1p, exp);
         b.sub(least, soft)
     }),

@@ -26,7 +26,7 @@ impl Tensor {
     ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, ())> + use<>) {
         let half = half(&self, axis);
         let ((value, gate), parts) = self.split__vjp(axis, [half, half], want);
-        let want = Want::of(&[false, want.has(0), want.has(0)]);
+        let want = Want::of(&[want.has(0), want.has(0)]);
         let (gate, logistic) = gate.sigmoid__vjp(want);
         let (y, product) = value.mul__vjp(gate, want);
         let pull = crate::diff::pull(move |ct: Option<Tensor>, (): &mut ()| {
