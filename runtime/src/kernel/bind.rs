@@ -36,7 +36,7 @@ impl<'a> Bound<'a> {
         // What is left is bound through arithmetic: `2 * N` is 8.
         for _ in 0..bound.open() {
             for (arg, shape) in given() {
-                let extents: Vec<i64> = bound.split(&arg.dims, shape).map(|axes| product(axes)).collect();
+                let extents: Vec<i64> = bound.split(&arg.dims, shape).map(product).collect();
                 arg.dims.iter().zip(extents).for_each(|(dim, extent)| bound.invert(*dim, extent));
             }
         }

@@ -60,6 +60,7 @@ pub(crate) struct Lowered {
     /// The user's attributes on the function, without `#[kernel]`.
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
+    #[cfg_attr(not(test), allow(dead_code, reason = "hand-written derivatives are not emitted yet"))]
     pub(crate) options: Options,
     pub(crate) params: Vec<Param>,
     /// The declared results.

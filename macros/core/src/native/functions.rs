@@ -161,3 +161,36 @@ fn methods(entry: &Entry) -> TokenStream {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expanded(items: &str) -> String {
+        items.parse().map(functions).unwrap_or_default().to_string()
+    }
+
+    #[test]
+    fn a_method_and_its_companion_take_the_numbers() {
+        let code = expanded("elu(alpha);");
+        assert!(code.contains("pub fn elu (self , alpha : impl Number)"), "{code}");
+        assert!(code.contains("pub fn elu__vjp < N0 : Number >"), "{code}");
+        assert!(expanded("elu;").contains("pub fn elu (self)"));
+        assert!(expanded("sharp = elu(alpha);").contains("pub fn sharp (self"));
+    }
+
+    #[test]
+    fn the_cotangent_comes_first_and_steps_have_none() {
+        assert!(expanded("relu;").contains("input : false , output : true"));
+        assert!(expanded("gelu;").contains("input : true , output : false"));
+        assert!(expanded("floor;").contains("slope : None"));
+    }
+
+    #[test]
+    fn what_the_table_does_not_hold_is_an_error() {
+        assert!(expanded("gleu;").contains("is no function of one tensor"));
+        assert!(expanded("maximum;").contains("is no function of one tensor"));
+        assert!(expanded("elu(slope);").contains("the numbers of `elu` are `alpha`"));
+        assert!(expanded("digamma;").contains("compile_error"));
+    }
+}
