@@ -120,3 +120,10 @@ pub fn model(args: TokenStream, item: TokenStream) -> TokenStream {
 pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {
     cotangent_macros_core::kernel(args.into(), item.into()).into()
 }
+
+/// Methods of tensors for functions of the table in `cotangent-ir`. For the runtime alone.
+#[doc(hidden)]
+#[proc_macro]
+pub fn functions(items: TokenStream) -> TokenStream {
+    cotangent_macros_core::functions(items.into()).into()
+}

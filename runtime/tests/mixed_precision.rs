@@ -186,7 +186,7 @@ fn integers_in_a_record_are_no_parameters() {
     let Err(Error::Record { misfits, .. }) = record.read("fc.weight", &Device::cpu()) else {
         panic!("an error was expected")
     };
-    assert_eq!(misfits, ["`fc.weight`: dtype `I32` in the record, but floats are needed"]);
+    assert_eq!(misfits, ["`fc.weight`: dtype `I32` in the record; supported: `F32`, `F64`, `F16` and `BF16`"]);
 }
 
 /// Bit by bit, the master copies included.

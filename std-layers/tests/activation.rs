@@ -48,6 +48,41 @@ fn sigmoid() {
 }
 
 #[test]
+fn others_without_numbers() {
+    check_family::<Selu>(&Default::default(), "selu", 0.0);
+    check_family::<Mish>(&Default::default(), "mish", 0.0);
+    check_family::<Softsign>(&Default::default(), "softsign", 0.0);
+    check_family::<LogSigmoid>(&Default::default(), "logsigmoid", -std::f32::consts::LN_2);
+    check_family::<Hardswish>(&Default::default(), "hardswish", 0.0);
+    check_family::<Hardsigmoid>(&Default::default(), "hardsigmoid", 0.5);
+}
+
+#[test]
+fn numbers_have_pytorch_s_defaults() {
+    // Elements near the bounds, where a difference quotient says nothing, are among those of the other checks.
+    check_golden::<Hardtanh>("hardtanh", |_| Default::default(), "x", str::to_owned);
+    check_family::<LeakyRelu>(&Default::default(), "leakyrelu_0.01", 0.0);
+    check_family::<Elu>(&Default::default(), "elu", 0.0);
+    check_family::<Celu>(&Default::default(), "celu", 0.0);
+    check_family::<Softplus>(&Default::default(), "softplus", std::f32::consts::LN_2);
+}
+
+#[test]
+fn numbers_are_taken() {
+    check_family::<Hardtanh>(&HardtanhConfig { min_val: 0.0, max_val: 6.0 }, "hardtanh_relu6", 0.0);
+    check_family::<LeakyRelu>(&LeakyReluConfig { negative_slope: 0.2 }, "leakyrelu_0.2", 0.0);
+    check_family::<Elu>(&EluConfig { alpha: 0.5 }, "elu_alpha0.5", 0.0);
+    check_family::<Celu>(&CeluConfig { alpha: 2.0 }, "celu_alpha2", 0.0);
+    check_family::<Softplus>(
+        &SoftplusConfig { beta: 2.0, threshold: 20.0 },
+        "softplus_beta2",
+        std::f32::consts::LN_2 / 2.0,
+    );
+    let x = Tensor::from_slice(&[-1.0f32, 3.0, 7.0], [3], &device());
+    assert_eq!(Layer::forward(&layer::<Relu6>(&Default::default()), x, &mut Cx::eval()).to_vec(), [0.0, 3.0, 6.0]);
+}
+
+#[test]
 fn large_inputs_stay_finite() {
     let x = Tensor::from_slice(&[-1e4, -100.0, 100.0, 1e4], [4], &device());
     let check = |y: Tensor, expected: [f32; 4]| {

@@ -32,7 +32,20 @@ pub struct Function {
     pub arity: usize,
     /// Which kinds.
     pub takes: Takes,
+    /// The numbers that may follow the operands.
+    pub numbers: &'static [Number],
+    /// Whether the slope is the same function of the result as of the operand, so that the operand need not be kept.
+    pub by_result: bool,
     make: Make,
+}
+
+/// A number that a function takes by value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Number {
+    /// PyTorch's name.
+    pub name: &'static str,
+    /// Its value where it is left out.
+    pub default: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -43,9 +56,12 @@ enum Make {
 }
 
 impl Function {
-    /// The function of these operands; none if their number is wrong.
+    /// The function of these operands, and of numbers behind them; none if there are too few or too many.
     pub fn make(&self, b: &mut Builder, operands: &[Id]) -> Option<Id> {
-        match (self.make, operands) {
+        let given = operands.len().checked_sub(self.arity)?;
+        let defaults = self.numbers.get(given..)?.iter().map(|n| b.float(n.default));
+        let all: Vec<Id> = operands.iter().copied().chain(defaults.collect::<Vec<_>>()).collect();
+        match (self.make, &all[..]) {
             (Make::One(f), &[x]) => Some(f(b, x)),
             (Make::Two(f), &[x, y]) => Some(f(b, x, y)),
             (Make::Three(f), &[x, y, z]) => Some(f(b, x, y, z)),
@@ -60,15 +76,28 @@ pub fn function(name: &str) -> Option<&'static Function> {
 }
 
 const fn one(name: &'static str, takes: Takes, f: fn(&mut Builder, Id) -> Id) -> Function {
-    Function { name, arity: 1, takes, make: Make::One(f) }
+    Function { name, arity: 1, takes, numbers: &[], by_result: false, make: Make::One(f) }
+}
+
+/// A function of a float and numbers.
+const fn with(name: &'static str, numbers: &'static [Number], make: Make) -> Function {
+    Function { name, arity: 1, takes: Floats, numbers, by_result: false, make }
+}
+
+const fn number(name: &'static str, default: f64) -> Number {
+    Number { name, default }
+}
+
+const fn by_result(f: Function) -> Function {
+    Function { by_result: true, ..f }
 }
 
 const fn two(name: &'static str, takes: Takes, f: fn(&mut Builder, Id, Id) -> Id) -> Function {
-    Function { name, arity: 2, takes, make: Make::Two(f) }
+    Function { name, arity: 2, takes, numbers: &[], by_result: false, make: Make::Two(f) }
 }
 
 const fn three(name: &'static str, takes: Takes, f: fn(&mut Builder, Id, Id, Id) -> Id) -> Function {
-    Function { name, arity: 3, takes, make: Make::Three(f) }
+    Function { name, arity: 3, takes, numbers: &[], by_result: false, make: Make::Three(f) }
 }
 
 use Takes::{Any, Bits, Choice, Floats, Numbers, Truths};
@@ -78,6 +107,10 @@ pub const FUNCTIONS: &[Function] = &[
     one("neg", Numbers, |b, x| b.neg(x)),
     one("abs", Numbers, |b, x| b.unary(Unary::Abs, x)),
     one("exp", Floats, |b, x| b.unary(Unary::Exp, x)),
+    one("exp2", Floats, |b, x| {
+        let two = b.float(2.0);
+        b.binary(Binary::Pow, two, x)
+    }),
     one("expm1", Floats, |b, x| b.unary(Unary::Expm1, x)),
     one("log", Floats, |b, x| b.unary(Unary::Log, x)),
     one("log1p", Floats, |b, x| b.unary(Unary::Log1p, x)),
@@ -108,33 +141,63 @@ pub const FUNCTIONS: &[Function] = &[
     one("lgamma", Floats, |b, x| b.unary(Unary::Lgamma, x)),
     one("digamma", Floats, |b, x| b.unary(Unary::Digamma, x)),
     one("sigmoid", Floats, |b, x| b.unary(Unary::Sigmoid, x)),
-    one("relu", Numbers, relu),
+    by_result(one("relu", Numbers, relu)),
     one("gelu", Floats, gelu),
     one("gelu_tanh", Floats, gelu_tanh),
     one("silu", Floats, |b, x| {
         let gate = b.unary(Unary::Sigmoid, x);
         b.mul(x, gate)
     }),
-    one("mish", Floats, |b, x| {
-        let soft = softplus(b, x);
-        let gate = b.unary(Unary::Tanh, soft);
-        b.mul(x, gate)
+    one("mish", Floats, mish),
+    // From the threshold on the function itself.
+    with(
+        "softplus",
+        &[number("beta", 1.0), number("threshold", 20.0)],
+        Make::Three(|b, x, beta, threshold| {
+            let scaled = b.mul(beta, x);
+            let (large, soft) = (b.lt(threshold, scaled), log_of_one_and_exp(b, scaled, threshold));
+            let soft = b.div(soft, beta);
+            b.select(large, x, soft)
+        }),
+    ),
+    with(
+        "elu",
+        &[number("alpha", 1.0)],
+        Make::Two(|b, x, alpha| {
+            let below = expm1_below(b, x);
+            let scaled = b.mul(alpha, below);
+            above_zero(b, x, x, scaled)
+        }),
+    ),
+    with(
+        "celu",
+        &[number("alpha", 1.0)],
+        Make::Two(|b, x, alpha| {
+            let inner = b.div(x, alpha);
+            let below = expm1_below(b, inner);
+            let scaled = b.mul(alpha, below);
+            above_zero(b, x, x, scaled)
+        }),
+    ),
+    one("selu", Floats, |b, x| {
+        let below = expm1_below(b, x);
+        let (above, below) = (b.scale(SELU_SCALE, x), b.scale(SELU_SCALE * SELU_ALPHA, below));
+        above_zero(b, x, above, below)
     }),
-    one("softplus", Floats, softplus),
-    // With alpha 1.
-    one("elu", Floats, |b, x| {
-        let (zero, below) = (b.float(0.0), b.unary(Unary::Expm1, x));
-        let above = b.lt(zero, x);
-        b.select(above, x, below)
-    }),
-    // With slope 0.01.
-    one("leaky_relu", Floats, |b, x| {
-        let (zero, below) = (b.float(0.0), b.scale(0.01, x));
-        let above = b.lt(zero, x);
-        b.select(above, x, below)
-    }),
-    // Between -1 and 1. At the bounds the gradient is 0, other than that of `clamp`.
-    one("hardtanh", Floats, |b, x| inside(b, x, -1.0, 1.0)),
+    with(
+        "leaky_relu",
+        &[number("negative_slope", 0.01)],
+        Make::Two(|b, x, slope| {
+            let below = b.mul(slope, x);
+            above_zero(b, x, x, below)
+        }),
+    ),
+    // At the bounds the slope is 0, other than that of `clamp`.
+    by_result(with("hardtanh", &[number("min_val", -1.0), number("max_val", 1.0)], Make::Three(inside))),
+    by_result(one("relu6", Floats, |b, x| {
+        let (low, high) = (b.float(0.0), b.float(6.0));
+        inside(b, x, low, high)
+    })),
     one("hardswish", Floats, |b, x| {
         let (gate, zero, three) = (shifted_sixth(b, x), b.float(0.0), b.float(3.0));
         let (middle, minus) = (b.mul(x, gate), b.float(-3.0));
@@ -150,9 +213,14 @@ pub const FUNCTIONS: &[Function] = &[
         b.select(high, one, below)
     }),
     one("logsigmoid", Floats, |b, x| {
-        let minus = b.neg(x);
-        let soft = softplus(b, minus);
-        b.neg(soft)
+        // `min(x, 0) - log(1 + e^-|x|)`: nothing overflows, and no digit is lost where the result is small. The size
+        // has a slope at 0, or that of the whole would be lost there.
+        let (zero, minus) = (b.float(0.0), b.neg(x));
+        let below = b.lt(x, zero);
+        let (inner, least) = (b.select(below, x, minus), b.select(below, x, zero));
+        let exp = b.unary(Unary::Exp, inner);
+        let soft = b.unary(Unary::Log1p, exp);
+        b.sub(least, soft)
     }),
     one("softsign", Floats, |b, x| {
         let size = b.unary(Unary::Abs, x);
@@ -226,6 +294,10 @@ pub const FUNCTIONS: &[Function] = &[
     }),
 ];
 
+/// The constants of `selu`.
+const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
+const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
+
 fn log_by(b: &mut Builder, x: Id, base: f64) -> Id {
     let (log, base) = (b.unary(Unary::Log, x), b.float(base));
     b.div(log, base)
@@ -251,29 +323,53 @@ fn gelu(b: &mut Builder, x: Id) -> Id {
     b.mul(half, one)
 }
 
-/// `x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))`.
+/// `x / 2 * (1 + tanh(s))` with `s = sqrt(2 / pi) * (x + 0.044715 * x^3)`, and `(1 + tanh(s)) / 2` written as the
+/// logistic function of `2 * s`.
 fn gelu_tanh(b: &mut Builder, x: Id) -> Id {
-    let cube = b.power(x, 3);
-    let inner = b.linear(-0.0, &[(1.0, x), (0.044715, cube)]);
-    let inner = b.scale((2.0 / PI).sqrt(), inner);
-    let tanh = b.unary(Unary::Tanh, inner);
-    let (half, one) = (b.scale(0.5, x), b.offset(tanh, 1.0));
-    b.mul(half, one)
+    let square = b.power(x, 2);
+    let linear = (8.0 / PI).sqrt();
+    let slope = b.linear(linear, &[(linear * 0.044715, square)]);
+    let inner = b.mul(x, slope);
+    let gate = b.unary(Unary::Sigmoid, inner);
+    b.mul(x, gate)
 }
 
-/// `log(1 + e^x)`, and `x` from 20 on, as in PyTorch.
-fn softplus(b: &mut Builder, x: Id) -> Id {
-    // The exponential of what is not selected must not overflow: 0 times infinity would spoil the gradient.
+/// `log(1 + e^x)` for `x` up to the limit. The exponential beyond it must not overflow even where nothing uses it: 0
+/// times infinity would spoil the slope.
+fn log_of_one_and_exp(b: &mut Builder, x: Id, limit: Id) -> Id {
+    let large = b.lt(limit, x);
+    let small = b.select(large, limit, x);
+    let exp = b.unary(Unary::Exp, small);
+    b.unary(Unary::Log1p, exp)
+}
+
+/// `x * tanh(log(1 + e^x))`, the hyperbolic tangent written as `n / (n + 2)` with `n = e^x * (e^x + 2)`; 1 from 20 on.
+fn mish(b: &mut Builder, x: Id) -> Id {
     let limit = b.float(20.0);
     let large = b.lt(limit, x);
     let small = b.select(large, limit, x);
     let exp = b.unary(Unary::Exp, small);
-    let soft = b.unary(Unary::Log1p, exp);
-    b.select(large, x, soft)
+    let more = b.offset(exp, 2.0);
+    let n = b.mul(exp, more);
+    let whole = b.offset(n, 2.0);
+    let gate = b.div(n, whole);
+    b.mul(x, gate)
 }
 
-fn inside(b: &mut Builder, x: Id, low: f64, high: f64) -> Id {
-    let (low, high) = (b.float(low), b.float(high));
+/// `e^x - 1` where `x` is not above 0, and 0 elsewhere.
+fn expm1_below(b: &mut Builder, x: Id) -> Id {
+    let zero = b.float(0.0);
+    let below = above_zero(b, x, zero, x);
+    b.unary(Unary::Expm1, below)
+}
+
+fn above_zero(b: &mut Builder, x: Id, above: Id, rest: Id) -> Id {
+    let zero = b.float(0.0);
+    let positive = b.lt(zero, x);
+    b.select(positive, above, rest)
+}
+
+fn inside(b: &mut Builder, x: Id, low: Id, high: Id) -> Id {
     let (below, above) = (b.le(x, low), b.le(high, x));
     let cut = b.select(above, high, x);
     b.select(below, low, cut)

@@ -3,11 +3,14 @@
 //!
 //! What the macro planned is data; nothing here is generic, so that it is compiled once.
 
+#[allow(clippy::wildcard_enum_match_arm, reason = "extents are made of few of the nodes")]
 mod bind;
 mod by_hand;
 mod call;
+#[allow(clippy::type_complexity, reason = "companions name the types of their pullbacks")]
 mod pointwise;
 mod run;
+#[allow(clippy::should_implement_trait, reason = "what comes next differs in type from call to call")]
 mod typed;
 
 pub use by_hand::ByHand;

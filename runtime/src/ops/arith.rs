@@ -4,11 +4,11 @@
 
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
 
-use super::arith_kernels::{DIVIDE_NUMBER, NEG, NEG_INT, add, add_int, div, max, min, mul, mul_int, sub, sub_int};
+use super::arith_kernels::{DIVIDE_NUMBER, NEG_INT, add, add_int, div, max, min, mul, mul_int, sub, sub_int};
 use super::arith_pullback::{BinaryPullback, apply_vjp};
-use super::elementwise::{Chain, binary, unary};
+use super::elementwise::{binary, unary};
 use super::operand::{Operand, Value};
-use crate::diff::{Pullback, Want};
+use crate::diff::Want;
 use crate::tensor::{Float, Int, Tensor};
 use cotangent_hal::{Kernel, Scalar};
 
@@ -84,12 +84,6 @@ pub(crate) fn apply(op: Op, a: Tensor, b: Value<Float>) -> Tensor {
 #[track_caller]
 pub(crate) fn apply_left(op: Op, n: Scalar, x: Tensor) -> Tensor {
     Tensor::from_raw(unary(op.number_left(), x.raw, &[n]))
-}
-
-/// `-x`.
-#[track_caller]
-pub(crate) fn negate(x: Tensor) -> Tensor {
-    Tensor::from_raw(unary(&NEG, x.raw, &[]))
 }
 
 /// `-x` of integers.
@@ -184,23 +178,4 @@ methods! {
     maximum, maximum__vjp, Max;
     /// The smaller of both, element by element; NaN where either is NaN. Both share the cotangent of a tie.
     minimum, minimum__vjp, Min;
-}
-
-impl Tensor {
-    /// `-self`, element by element.
-    #[allow(clippy::should_implement_trait, reason = "the trait is implemented too")]
-    #[track_caller]
-    pub fn neg(self) -> Tensor {
-        negate(self)
-    }
-
-    #[doc(hidden)]
-    #[track_caller]
-    pub fn neg__vjp(
-        self,
-        want: Want,
-    ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>,)> + use<>) {
-        let chain = if want.has(0) { Chain::new(Some(&NEG), None, None) } else { Chain::unwanted() };
-        (negate(self), chain)
-    }
 }

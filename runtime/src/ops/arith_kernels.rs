@@ -1,4 +1,4 @@
-//! The kernels of binary operations, their derivatives, and negation.
+//! The kernels of binary operations and their derivatives, and the negation of integers.
 
 use cotangent_hal::native::Float;
 
@@ -111,14 +111,6 @@ fn share<T: Float>(ct: T, lost: bool, tie: bool) -> T {
         T::of(0.5) * ct
     } else {
         ct
-    }
-}
-
-cotangent_hal::kernel! {
-    pub(crate) static NEG = Pointwise "neg" (x: Each F32) -> (y: Each F32) |tile| {
-        for i in 0..tile.1 {
-            y[i] = -x[i];
-        }
     }
 }
 

@@ -3,11 +3,12 @@
 use super::arith::{Op, apply, apply_left};
 use super::arith_kernels::{
     DIVIDE_NUMBER_BACKWARD, DIVISOR_BACKWARD, MAX_BACKWARD, MAX_NUMBER_BACKWARD, MIN_BACKWARD, MIN_NUMBER_BACKWARD,
-    NEG, div, mul,
+    div, mul,
 };
 use super::elementwise::{Chain, binary, broadcasting, result_dtype, unary};
 use super::fold::sum_to;
 use super::operand::{Slot, Value};
+use super::pointwise::negation;
 use crate::diff::Pullback;
 use crate::tensor::{Dims, Float, Raw, Tensor};
 use cotangent_hal::{DType, Kernel, Scalar};
@@ -123,7 +124,7 @@ fn vjp_left(op: Op, n: Scalar, x: Tensor, want: bool) -> (Tensor, Saved) {
         let kept = |kernel| Chain::new(Some(kernel), Some(x.raw.clone()), Some(n));
         Saved::Right(match op {
             Op::Add => Chain::new(None, None, None),
-            Op::Sub => Chain::new(Some(&NEG), None, None),
+            Op::Sub => Chain::new(Some(negation()), None, None),
             Op::Mul => Chain::new(Some(&mul::NUMBER), None, Some(n)),
             Op::Div => kept(&DIVIDE_NUMBER_BACKWARD),
             Op::Max => kept(&MAX_NUMBER_BACKWARD),
@@ -150,7 +151,7 @@ fn pull_saved(saved: Saved, ct: Raw) -> (Option<Raw>, Option<Raw>) {
             };
             let right = |ct: Raw| match op {
                 Op::Add => ct,
-                Op::Sub => unary(&NEG, ct, &[]),
+                Op::Sub => unary(negation(), ct, &[]),
                 Op::Mul => with(&mul::TENSORS, ct, &a),
                 Op::Div => with_both(&DIVISOR_BACKWARD, &ct, &a, &b),
                 Op::Max => with_both(&MAX_BACKWARD, &ct, &b, &a),

@@ -124,42 +124,41 @@ pub(crate) fn reusable(x: &Raw) -> bool {
     x.buffer.is_unique() && x.is_contiguous()
 }
 
-/// What the pullback of an operation with one operand keeps.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Keep {
-    /// The operand.
-    Input,
-    /// The result.
-    Output,
-}
-
-/// The pullback of an operation with one tensor operand: a kernel of the cotangent, of a kept value where it needs one,
-/// and of a number where it takes one.
+/// The pullback of an operation with one tensor operand: a kernel of the cotangent, of up to two kept values where it
+/// needs them, and of the numbers that it takes.
 pub(crate) struct Chain {
     wanted: bool,
     kernel: Option<&'static Kernel>,
     saved: Option<Raw>,
-    scalar: Option<Scalar>,
+    result: Option<Raw>,
+    scalars: [Option<Scalar>; 2],
 }
 
 impl Chain {
     /// `ct -> kernel(ct, saved; scalar)`; without a kernel the cotangent passes unchanged.
     pub(crate) fn new(kernel: Option<&'static Kernel>, saved: Option<Raw>, scalar: Option<Scalar>) -> Chain {
-        Chain { wanted: true, kernel, saved, scalar }
+        Chain { wanted: true, kernel, saved, result: None, scalars: [scalar, None] }
     }
 
-    /// The pullback of a call whose cotangent nobody wants.
+    /// The pullback of a call whose cotangent nobody wants, or is 0.
     pub(crate) fn unwanted() -> Chain {
-        Chain { wanted: false, kernel: None, saved: None, scalar: None }
+        Chain { wanted: false, kernel: None, saved: None, result: None, scalars: [None; 2] }
     }
 
     /// The operand's cotangent.
     #[track_caller]
     pub(crate) fn apply(self, ct: Raw) -> Raw {
-        match (self.kernel, self.saved) {
-            (None, _) => ct,
-            (Some(kernel), None) => unary(kernel, ct, self.scalar.as_slice()),
-            (Some(kernel), Some(saved)) => binary(kernel, ct, saved, self.scalar.as_slice()),
+        let Some(kernel) = self.kernel else { return ct };
+        let scalars: Vec<Scalar> = self.scalars.into_iter().flatten().collect();
+        match (self.saved, self.result) {
+            (None, None) => unary(kernel, ct, &scalars),
+            (Some(saved), None) | (None, Some(saved)) => binary(kernel, ct, saved, &scalars),
+            (Some(x), Some(y)) => {
+                let dtype = result_dtype(&ct, &y);
+                let out = Raw::output(&ct.device, dtype, &ct.shape, &[&ct, &x, &y]);
+                run(kernel, &ct.shape, &[&ct, &x, &y], &out, &scalars);
+                out
+            }
         }
     }
 }
@@ -172,21 +171,41 @@ impl Pullback<()> for Chain {
     }
 }
 
-/// Runs `forward` and keeps what `backward`, a kernel of the cotangent and the kept value, needs.
-#[track_caller]
-pub(crate) fn unary_vjp(
-    forward: &'static Kernel,
-    backward: &'static Kernel,
-    x: Tensor,
-    keep: Keep,
-    scalar: Option<Scalar>,
-    want: Want,
-) -> (Tensor, Chain) {
-    if !want.has(0) {
-        return (Tensor::from_raw(unary(forward, x.raw, scalar.as_slice())), Chain::unwanted());
+/// A function of the table of built-in ones: its kernels, which take the numbers of a call behind their tensors.
+pub(crate) struct Function {
+    pub(crate) forward: &'static Kernel,
+    /// None where the slope is 0 everywhere.
+    pub(crate) slope: Option<Slope>,
+}
+
+/// The gradient of a [`Function`]: a kernel of the cotangent, and of operand and result where it needs them.
+pub(crate) struct Slope {
+    pub(crate) kernel: &'static Kernel,
+    pub(crate) input: bool,
+    pub(crate) output: bool,
+    /// Which numbers it takes.
+    pub(crate) numbers: &'static [bool],
+}
+
+impl Function {
+    /// The function of each element.
+    #[track_caller]
+    pub(crate) fn of(&self, x: Tensor, numbers: &[Scalar]) -> Tensor {
+        Tensor::from_raw(unary(self.forward, x.raw, numbers))
     }
-    let input = (keep == Keep::Input).then(|| x.raw.clone());
-    let y = unary(forward, x.raw, scalar.as_slice());
-    let saved = input.unwrap_or_else(|| y.clone());
-    (Tensor::from_raw(y), Chain::new(Some(backward), Some(saved), scalar))
+
+    /// The function of each element, and its pullback.
+    #[track_caller]
+    pub(crate) fn vjp(&self, x: Tensor, numbers: &[Scalar], want: Want) -> (Tensor, Chain) {
+        let Some(slope) = self.slope.as_ref().filter(|_| want.has(0)) else {
+            return (self.of(x, numbers), Chain::unwanted());
+        };
+        let saved = slope.input.then(|| x.raw.clone());
+        let y = unary(self.forward, x.raw, numbers);
+        let result = slope.output.then(|| y.clone());
+        let mut scalars = [None; 2];
+        let taken = numbers.iter().zip(slope.numbers).filter(|(_, taken)| **taken);
+        scalars.iter_mut().zip(taken).for_each(|(slot, (number, _))| *slot = Some(*number));
+        (Tensor::from_raw(y), Chain { wanted: true, kernel: Some(slope.kernel), saved, result, scalars })
+    }
 }

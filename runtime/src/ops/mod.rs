@@ -14,6 +14,7 @@ mod dropout;
 mod elementwise;
 mod embedding;
 pub(crate) mod fold;
+mod glu;
 pub(crate) mod indices;
 mod layer_norm;
 mod matmul;

@@ -2,7 +2,7 @@
 
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
 
-use super::arith::{IntOp, Op, apply, apply_int, apply_int_left, apply_left, negate, negate_int};
+use super::arith::{IntOp, Op, apply, apply_int, apply_int_left, apply_left, negate_int};
 use super::arith_pullback::{BinaryPullback, apply_left_vjp, apply_vjp};
 use super::operand::{IntOperand, Number, Operand, Value};
 use crate::diff::{Diff, Pullback, Want};
@@ -223,7 +223,7 @@ impl ops::Neg for Tensor {
     type Output = Tensor;
     #[track_caller]
     fn neg(self) -> Tensor {
-        negate(self)
+        Tensor::neg(self)
     }
 }
 
@@ -231,7 +231,7 @@ impl ops::Neg for &Tensor {
     type Output = Tensor;
     #[track_caller]
     fn neg(self) -> Tensor {
-        negate(self.clone())
+        Tensor::neg(self.clone())
     }
 }
 

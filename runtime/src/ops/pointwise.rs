@@ -1,126 +1,121 @@
-//! Operations on each element alone: elementary functions and activations.
+//! Functions of each element alone: methods for the table of built-in functions.
 
-#![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
-
-use super::elementwise::{Keep, unary, unary_vjp};
+use super::elementwise::{Function, Slope};
+use super::operand::Number;
 use crate::diff::{Pullback, Want};
 use crate::tensor::Tensor;
-use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
+use cotangent_hal::Kernel;
+use cotangent_macros::functions;
 
-/// Declares operations of one operand: the function of an element, what the pullback keeps, and the cotangent as a
-/// function of the result's cotangent and the kept value.
-macro_rules! pointwise {
-    ($(
-        $(#[$doc:meta])*
-        $name:ident, $companion:ident, $text:literal: |$x:ident| $f:expr; $keep:ident |$ct:ident, $v:ident| $g:expr;
-    )*) => {
-        $(mod $name {
-            #[allow(unused_imports, reason = "not every function needs constants")]
-            use super::*;
-            cotangent_hal::kernel! {
-                pub(super) static FORWARD = Pointwise $text ($x: Each F32) -> (out: Each F32) |tile| {
-                    for i in 0..tile.1 {
-                        let $x = $x[i];
-                        out[i] = $f;
-                    }
-                }
-            }
-            cotangent_hal::kernel! {
-                pub(super) static BACKWARD = Pointwise $text ($ct: Each F32, $v: Each F32) -> (out: Each F32) |tile| {
-                    for i in 0..tile.1 {
-                        let ($ct, $v) = ($ct[i], $v[i]);
-                        out[i] = $g;
-                    }
-                }
-            }
-        })*
-        impl Tensor {
-            $(
-                $(#[$doc])*
-                #[track_caller]
-                pub fn $name(self) -> Tensor {
-                    Tensor::from_raw(unary(&$name::FORWARD, self.raw, &[]))
-                }
-                #[doc(hidden)]
-                #[track_caller]
-                pub fn $companion(
-                    self,
-                    want: Want,
-                ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>,)> + use<>) {
-                    unary_vjp(&$name::FORWARD, &$name::BACKWARD, self, Keep::$keep, None, want)
-                }
-            )*
-        }
-    };
+/// The kernel of `-x`.
+pub(super) fn negation() -> &'static Kernel {
+    neg::FUNCTION.forward
 }
 
-/// `1 / sqrt(2 pi)`.
-const ONE_OVER_SQRT_TAU: f64 = 0.398_942_280_401_432_7;
-/// `2 sqrt(2 / pi)`, and that times 0.044715: the argument of the logistic function in the approximation of gelu.
-const GELU_LINEAR: f64 = 1.595_769_121_605_730_7;
-const GELU_CUBIC: f64 = GELU_LINEAR * 0.044_715;
-
-/// The probability that a normal variable lies below `x`. A macro, as are those below: `Real` and `math` are those of
-/// the kernel that it stands in.
-macro_rules! normal_below {
-    ($x:expr) => {
-        0.5 * (1.0 + math::erf::<FMA>($x * FRAC_1_SQRT_2 as Real))
-    };
-}
-
-/// Twice the argument of the hyperbolic tangent in the approximation of gelu, since `(1 + tanh s) / 2` is the logistic
-/// function of `2 s`.
-macro_rules! gelu_slope {
-    ($x:expr) => {
-        $x * math::fma::<FMA>($x * $x, GELU_CUBIC as Real, GELU_LINEAR as Real)
-    };
-}
-
-pointwise! {
+functions! {
+    /// `-x` of each element `x`.
+    #[allow(clippy::should_implement_trait, reason = "the trait is implemented too")]
+    neg;
     /// The magnitude of each element; slope 0 at 0.
-    abs, abs__vjp, "abs": |x| x.abs();
-        Input |ct, x| ct * if x > 0.0 { 1.0 } else if x < 0.0 { -1.0 } else { x };
+    abs;
     /// `e` to the power of each element.
-    exp, exp__vjp, "exp": |x| math::exp::<FMA>(x); Output |ct, y| ct * y;
+    exp;
+    /// 2 to the power of each element.
+    exp2;
+    /// `e^x - 1` of each element `x`, exact near 0.
+    expm1;
     /// The natural logarithm of each element; NaN below 0.
-    log, log__vjp, "log": |x| math::log::<FMA>(x); Input |ct, x| ct / x;
+    log;
+    /// The natural logarithm of `1 + x` of each element `x`, exact near 0; NaN below -1.
+    log1p;
+    /// The logarithm of each element to the base 2; NaN below 0.
+    log2;
+    /// The logarithm of each element to the base 10; NaN below 0.
+    log10;
     /// The square root of each element; NaN below 0.
-    sqrt, sqrt__vjp, "sqrt": |x| x.sqrt(); Output |ct, y| ct / (2.0 * y);
+    sqrt;
     /// One over the square root of each element.
-    rsqrt, rsqrt__vjp, "rsqrt": |x| math::rsqrt::<FMA>(x); Output |ct, y| -0.5 * ct * (y * y * y);
+    rsqrt;
     /// The square of each element.
-    square, square__vjp, "square": |x| x * x; Input |ct, x| 2.0 * x * ct;
+    square;
+    /// One over each element.
+    reciprocal;
     /// The sine of each element, in radians.
-    sin, sin__vjp, "sin": |x| math::sin::<FMA>(x); Input |ct, x| ct * math::cos::<FMA>(x);
+    sin;
     /// The cosine of each element, in radians.
-    cos, cos__vjp, "cos": |x| math::cos::<FMA>(x); Input |ct, x| -(ct * math::sin::<FMA>(x));
+    cos;
+    /// The tangent of each element, in radians.
+    tan;
+    /// The angle from -π/2 to π/2 whose sine each element is; NaN beyond -1 and 1.
+    asin;
+    /// The angle from 0 to π whose cosine each element is; NaN beyond -1 and 1.
+    acos;
+    /// The angle from -π/2 to π/2 whose tangent each element is.
+    atan;
+    /// The hyperbolic sine of each element.
+    sinh;
+    /// The hyperbolic cosine of each element.
+    cosh;
     /// The hyperbolic tangent of each element.
-    tanh, tanh__vjp, "tanh": |x| math::tanh::<FMA>(x); Output |ct, y| ct * (1.0 - y * y);
+    tanh;
+    /// The number whose hyperbolic sine each element is.
+    asinh;
+    /// The number from 0 on whose hyperbolic cosine each element is; NaN below 1.
+    acosh;
+    /// The number whose hyperbolic tangent each element is; NaN beyond -1 and 1.
+    atanh;
     /// The error function of each element.
-    erf, erf__vjp, "erf": |x| math::erf::<FMA>(x);
-        Input |ct, x| ct * (FRAC_2_SQRT_PI as Real * math::exp::<FMA>(-(x * x)));
+    erf;
+    /// One minus the error function of each element. Where the result is small its last digits are lost.
+    erfc;
+    /// The logarithm of the size of the gamma function of each element.
+    lgamma;
     /// The logistic function `1 / (1 + e^-x)` of each element.
-    sigmoid, sigmoid__vjp, "sigmoid": |x| math::sigmoid::<FMA>(x); Output |ct, y| ct * ((1.0 - y) * y);
+    sigmoid;
+    /// The logarithm of the logistic function of each element.
+    logsigmoid;
     /// The larger of each element and 0; slope 0 at 0, and NaN stays NaN.
-    relu, relu__vjp, "relu": |x| if x < 0.0 { 0.0 } else { x }; Output |ct, y| if y <= 0.0 { 0.0 } else { ct };
+    relu;
+    /// Each element, no less than 0 and no more than 6; slope 0 at both.
+    relu6;
+    /// Each element, no less than `min_val` and no more than `max_val`; slope 0 at both.
+    hardtanh(min_val, max_val);
+    /// Each element where it is above 0, else `negative_slope` times it.
+    leaky_relu(negative_slope);
+    /// Each element `x` where it is above 0, else `alpha (e^x - 1)`.
+    elu(alpha);
+    /// Each element `x` where it is above 0, else `alpha (e^(x / alpha) - 1)`.
+    celu(alpha);
+    /// The self-normalising multiple of [`elu`](Tensor::elu): 1.0507 times it with an alpha of 1.6733.
+    selu;
     /// `x Φ(x)` with the distribution function `Φ` of the normal distribution, by the error function.
-    gelu, gelu__vjp, "gelu": |x| x * normal_below!(x);
-        Input |ct, x| ct * math::fma::<FMA>(
-            x,
-            ONE_OVER_SQRT_TAU as Real * math::exp::<FMA>(-0.5 * (x * x)),
-            normal_below!(x),
-        );
+    gelu;
     /// The approximation of [`gelu`](Tensor::gelu) by `tanh`.
-    gelu_tanh, gelu_tanh__vjp, "gelu_tanh": |x| x * math::sigmoid::<FMA>(gelu_slope!(x));
-        Input |ct, x| {
-            let s = math::sigmoid::<FMA>(gelu_slope!(x));
-            let du = math::fma::<FMA>(x * x, 3.0 * GELU_CUBIC as Real, GELU_LINEAR as Real);
-            ct * math::fma::<FMA>(x * s * (1.0 - s), du, s)
-        };
+    gelu_tanh;
     /// `x / (1 + e^-x)` of each element `x`, also called swish.
-    silu, silu__vjp, "silu": |x| x * math::sigmoid::<FMA>(x);
-        Input |ct, x| {
-            let s = math::sigmoid::<FMA>(x);
-            ct * (s * math::fma::<FMA>(x, 1.0 - s, 1.0))
-        };
+    silu;
+    /// `x tanh(log(1 + e^x))` of each element `x`.
+    mish;
+    /// `log(1 + e^x)` of each element `x`; `x` itself above 20, as in PyTorch.
+    softplus;
+    /// `log(1 + e^(beta x)) / beta` of each element `x`; `x` itself where `beta x` is above `threshold`.
+    softplus_with = softplus(beta, threshold);
+    /// `x / (1 + |x|)` of each element `x`.
+    softsign;
+    /// `x (x + 3) / 6` between -3 and 3 of each element `x`, 0 below and `x` above: [`silu`](Tensor::silu) in pieces.
+    hardswish;
+    /// `(x + 3) / 6` between -3 and 3 of each element `x`, 0 below and 1 above: [`sigmoid`](Tensor::sigmoid) in pieces.
+    hardsigmoid;
+    /// -1, 0 or 1 after the sign of each element; 0 for NaN. Slope 0.
+    sign;
+    /// Each element rounded down. Slope 0.
+    floor;
+    /// Each element rounded up. Slope 0.
+    ceil;
+    /// Each element rounded to the nearest whole number, halves to the even one. Slope 0.
+    round;
+    /// Each element without its fraction. Slope 0.
+    trunc;
+    /// The fraction of each element, with its sign.
+    frac;
 }

@@ -2,7 +2,7 @@
 
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
 
-use super::elementwise::{Chain, Keep, unary, unary_vjp};
+use super::elementwise::{Chain, unary};
 use super::operand::Number;
 use crate::diff::{Pullback, Want, pull};
 use crate::tensor::Tensor;
@@ -73,5 +73,9 @@ impl Tensor {
 }
 
 fn vjp(x: Tensor, exponent: Scalar, want: Want) -> (Tensor, Chain) {
-    unary_vjp(&FORWARD, &BACKWARD, x, Keep::Input, Some(exponent), want)
+    let chain = match want.has(0) {
+        true => Chain::new(Some(&BACKWARD), Some(x.raw.clone()), Some(exponent)),
+        false => Chain::unwanted(),
+    };
+    (Tensor::from_raw(unary(&FORWARD, x.raw, &[exponent])), chain)
 }

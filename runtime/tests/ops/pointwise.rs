@@ -1,6 +1,7 @@
-use crate::reference::{Array, SHAPES, check_unary, close, cpu, exact, layouts, pulled};
-use cotangent_runtime::Tensor;
+use crate::reference::{Array, SHAPES, check_unary, close, cpu, exact, layouts, near, pulled, tolerance};
 use cotangent_runtime::diff::Want;
+use cotangent_runtime::testing::{GradCheck, check_grad};
+use cotangent_runtime::{Tensor, attempt};
 
 /// The error function by its series and its continued fraction.
 fn exact_erf(x: f64) -> f64 {
@@ -24,14 +25,28 @@ fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
+fn exact_softplus(x: f64) -> f64 {
+    x.max(0.0) + (-x.abs()).exp().ln_1p()
+}
+
+/// The logarithm of the gamma function above 0, by Stirling's series ten places further up.
+fn log_gamma(x: f64) -> f64 {
+    let z = x + 10.0;
+    let series = 1.0 / (12.0 * z) - 1.0 / (360.0 * z.powi(3)) + 1.0 / (1260.0 * z.powi(5)) - 1.0 / (1680.0 * z.powi(7));
+    let above = (z - 0.5) * z.ln() - z + 0.5 * std::f64::consts::TAU.ln() + series + 1.0 / (1188.0 * z.powi(9));
+    above - (0..10).map(|k| (x + f64::from(k)).ln()).sum::<f64>()
+}
+
 macro_rules! check {
-    ($($name:ident $vjp:ident $low:literal..$high:literal $f:expr;)*) => { $(
+    ($($name:ident $vjp:ident $(($($n:literal),*))? $low:literal..$high:literal $f:expr;)*) => { $(
         #[test]
         fn $name() {
             for (n, shape) in SHAPES.iter().enumerate() {
                 for x in layouts(shape, $low, $high, n as u64) {
                     let want = Array::of(&x).map($f);
-                    check_unary(&x, &want, Tensor::$name, Tensor::$vjp, |p, ct| pulled(p, ct).0);
+                    let (plain, companion) =
+                        (|x: Tensor| x.$name($($($n),*)?), |x: Tensor, want| x.$vjp($($($n,)*)? want));
+                    check_unary(&x, &want, plain, companion, |p, ct| pulled(p, ct).0);
                 }
             }
         }
@@ -55,6 +70,67 @@ check! {
     gelu gelu__vjp -4.0..4.0 |x| 0.5 * x * (1.0 + exact_erf(x / 2f64.sqrt()));
     gelu_tanh gelu_tanh__vjp -4.0..4.0 |x| 0.5 * x * (1.0 + (0.7978845608028654 * (x + 0.044715 * x * x * x)).tanh());
     silu silu__vjp -6.0..6.0 |x| x * logistic(x);
+    exp2 exp2__vjp -2.0..2.0 f64::exp2;
+    expm1 expm1__vjp -2.0..2.0 f64::exp_m1;
+    log1p log1p__vjp -0.5..3.0 f64::ln_1p;
+    log2 log2__vjp 0.2..4.0 f64::log2;
+    log10 log10__vjp 0.2..4.0 f64::log10;
+    reciprocal reciprocal__vjp 0.5..2.0 f64::recip;
+    tan tan__vjp -1.0..1.0 f64::tan;
+    asin asin__vjp -0.9..0.9 f64::asin;
+    acos acos__vjp -0.9..0.9 f64::acos;
+    atan atan__vjp -3.0..3.0 f64::atan;
+    sinh sinh__vjp -2.0..2.0 f64::sinh;
+    cosh cosh__vjp -2.0..2.0 f64::cosh;
+    asinh asinh__vjp -3.0..3.0 f64::asinh;
+    acosh acosh__vjp 1.3..4.0 f64::acosh;
+    atanh atanh__vjp -0.8..0.8 f64::atanh;
+    erfc erfc__vjp -2.0..2.0 |x| 1.0 - exact_erf(x);
+    lgamma lgamma__vjp 0.5..4.0 log_gamma;
+    logsigmoid logsigmoid__vjp -6.0..6.0 |x| -exact_softplus(-x);
+    relu6 relu6__vjp 0.1..5.9 |x| x;
+    hardtanh hardtanh__vjp(-1.0, 2.5) -0.9..2.4 |x| x;
+    leaky_relu leaky_relu__vjp(0.25) -2.0..-0.1 |x| 0.25 * x;
+    elu elu__vjp(0.5) -3.0..-0.1 |x| 0.5 * x.exp_m1();
+    celu celu__vjp(2.0) -3.0..-0.1 |x| 2.0 * (x / 2.0).exp_m1();
+    selu selu__vjp -3.0..-0.1 |x| 1.050_700_987_355_480_5 * 1.673_263_242_354_377_2 * x.exp_m1();
+    mish mish__vjp -6.0..6.0 |x| x * exact_softplus(x).tanh();
+    softplus softplus__vjp -6.0..6.0 exact_softplus;
+    softplus_with softplus_with__vjp(2.0, 20.0) -3.0..3.0 |x| exact_softplus(2.0 * x) / 2.0;
+    softsign softsign__vjp 0.1..3.0 |x| x / (1.0 + x);
+    hardswish hardswish__vjp -2.9..2.9 |x| x * (x + 3.0) / 6.0;
+    hardsigmoid hardsigmoid__vjp -2.9..2.9 |x| (x + 3.0) / 6.0;
+    sign sign__vjp 0.1..2.0 |_| 1.0;
+    floor floor__vjp 0.1..0.9 |_| 0.0;
+    ceil ceil__vjp 0.1..0.9 |_| 1.0;
+    round round__vjp 0.6..0.9 |_| 1.0;
+    trunc trunc__vjp 0.1..0.9 |_| 0.0;
+    frac frac__vjp 0.1..0.9 |x| x;
+}
+
+#[test]
+fn glu() {
+    for (shape, axis) in [(&[4usize][..], 0), (&[3, 6], -1), (&[2, 5], 0), (&[2, 4, 3], 1), (&[2, 0], 1), (&[2, 0], 0)]
+    {
+        for x in layouts(shape, -2.0, 2.0, 5) {
+            let at = if axis < 0 { shape.len() - 1 } else { axis as usize };
+            let (whole, mut half) = (Array::of(&x), shape.to_vec());
+            half[at] /= 2;
+            let want = Array::from_fn(&half, |i| {
+                let mut gate = i.to_vec();
+                gate[at] += half[at];
+                whole.at(i) * logistic(whole.at(&gate))
+            });
+            let y = x.clone().glu(axis);
+            assert_eq!((y.shape(), y.dtype()), (&half[..], x.dtype()));
+            // The gate of a 16-bit tensor is rounded as well.
+            near(&y, &want, 3.0 * tolerance(x.dtype()));
+            let vjp = |xs: &[Tensor], ct: Tensor| vec![pulled(xs[0].clone().glu__vjp(axis, Want::ALL).1, Some(ct)).0];
+            check_grad(|xs| xs[0].clone().glu(axis), vjp, std::slice::from_ref(&x), GradCheck::default());
+            assert!(pulled(x.clone().glu__vjp(axis, Want::NONE).1, Some(y.ones_like())).0.is_none());
+        }
+    }
+    assert!(attempt(|| Tensor::ones([3], &cpu()).glu(0)).is_err());
 }
 
 #[test]
@@ -85,6 +161,51 @@ fn slopes<P>(vjp: fn(Tensor, Want) -> (Tensor, P), first: fn(P, Option<Tensor>) 
 fn kinks_are_pytorch_s() {
     slopes(|x, w| x.relu__vjp(w), |p, ct| pulled(p, ct).0, &[0.0, 0.0, 0.0, 1.0]);
     slopes(|x, w| x.abs__vjp(w), |p, ct| pulled(p, ct).0, &[-1.0, 0.0, 0.0, 1.0]);
+    slopes(|x, w| x.hardtanh__vjp(-1.0, 1.0, w), |p, ct| pulled(p, ct).0, &[0.0, 1.0, 1.0, 0.0]);
+    slopes(|x, w| x.relu6__vjp(w), |p, ct| pulled(p, ct).0, &[0.0, 0.0, 0.0, 1.0]);
+    slopes(|x, w| x.leaky_relu__vjp(0.25, w), |p, ct| pulled(p, ct).0, &[0.25, 0.25, 0.25, 1.0]);
+    slopes(|x, w| x.softsign__vjp(w), |p, ct| pulled(p, ct).0, &[0.25, 1.0, 1.0, 0.25]);
+}
+
+/// Values and slopes where an exponential would overflow.
+#[test]
+fn activations_are_finite_far_out() {
+    let far = [-1e4f32, -100.0, 100.0, 1e4];
+    macro_rules! far {
+        ($($vjp:ident($($n:literal),*): $values:expr, $slopes:expr;)*) => { $(
+            let (y, pullback) = Tensor::from_slice(&far, [4], &cpu()).$vjp($($n,)* Want::ALL);
+            close(&y, &Array { shape: vec![4], data: $values.to_vec() });
+            let ct = pulled(pullback, Some(y.ones_like())).0.expect("a slope");
+            close(&ct, &Array { shape: vec![4], data: $slopes.to_vec() });
+        )* };
+    }
+    let (rising, ramp) = ([0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 100.0, 1e4]);
+    far! {
+        mish__vjp(): ramp, rising;
+        silu__vjp(): ramp, rising;
+        gelu__vjp(): ramp, rising;
+        gelu_tanh__vjp(): ramp, rising;
+        softplus__vjp(): ramp, rising;
+        softplus_with__vjp(0.5, 10.0): ramp, rising;
+        hardswish__vjp(): ramp, rising;
+        elu__vjp(0.5): [-0.5, -0.5, 100.0, 1e4], rising;
+        celu__vjp(2.0): [-2.0, -2.0, 100.0, 1e4], rising;
+        logsigmoid__vjp(): [-1e4, -100.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0];
+        hardsigmoid__vjp(): rising, [0.0; 4];
+        tanh__vjp(): [-1.0, -1.0, 1.0, 1.0], [0.0; 4];
+        leaky_relu__vjp(0.5): [-5e3, -50.0, 100.0, 1e4], [0.5, 0.5, 1.0, 1.0];
+    }
+}
+
+#[test]
+fn whole_numbers_are_pytorch_s() {
+    let x = Tensor::from_slice(&[-1.5f32, -0.5, 0.5, 1.5, 2.5], [5], &cpu());
+    assert_eq!(x.clone().round().to_vec(), [-2.0, 0.0, 0.0, 2.0, 2.0]);
+    assert_eq!(x.clone().floor().to_vec(), [-2.0, -1.0, 0.0, 1.0, 2.0]);
+    assert_eq!(x.clone().ceil().to_vec(), [-1.0, 0.0, 1.0, 2.0, 3.0]);
+    assert_eq!(x.clone().trunc().to_vec(), [-1.0, 0.0, 0.0, 1.0, 2.0]);
+    assert_eq!(x.clone().frac().to_vec(), [-0.5, -0.5, 0.5, 0.5, 0.5]);
+    assert_eq!(x.sign().to_vec(), [-1.0, -1.0, 1.0, 1.0, 1.0]);
 }
 
 #[test]

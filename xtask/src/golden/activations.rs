@@ -24,6 +24,18 @@ pub(super) const ROWS: &[Row] = &[
     ("Sigmoid", |i| method!(i, sigmoid, sigmoid__vjp())),
     ("SiLU", |i| method!(i, silu, silu__vjp())),
     ("Tanh", |i| method!(i, tanh, tanh__vjp())),
+    ("Mish", |i| method!(i, mish, mish__vjp())),
+    ("SELU", |i| method!(i, selu, selu__vjp())),
+    ("CELU", |i| method!(i, celu, celu__vjp(i.number("alpha")?))),
+    ("ELU", |i| method!(i, elu, elu__vjp(i.number("alpha")?))),
+    ("LeakyReLU", |i| method!(i, leaky_relu, leaky_relu__vjp(i.number("negative_slope")?))),
+    ("Hardtanh", |i| method!(i, hardtanh, hardtanh__vjp(i.number("min_val")?, i.number("max_val")?))),
+    ("Hardswish", |i| method!(i, hardswish, hardswish__vjp())),
+    ("Hardsigmoid", |i| method!(i, hardsigmoid, hardsigmoid__vjp())),
+    ("LogSigmoid", |i| method!(i, logsigmoid, logsigmoid__vjp())),
+    ("Softsign", |i| method!(i, softsign, softsign__vjp())),
+    ("Softplus", softplus),
+    ("GLU", |i| method!(i, glu, glu__vjp(i.integer("dim")?))),
     ("Softmax", |i| method!(i, softmax, softmax__vjp(i.integer("dim")?))),
     ("LogSoftmax", |i| method!(i, log_softmax, log_softmax__vjp(i.integer("dim")?))),
 ];
@@ -33,5 +45,12 @@ fn gelu(i: &Inputs<'_>) -> Result<Results, Stop> {
         "none" => method!(i, gelu, gelu__vjp()),
         "tanh" => method!(i, gelu_tanh, gelu_tanh__vjp()),
         _ => Err(i.missing("approximate")),
+    }
+}
+
+fn softplus(i: &Inputs<'_>) -> Result<Results, Stop> {
+    match (i.number("beta")?, i.number("threshold")?) {
+        (1.0, 20.0) => method!(i, softplus, softplus__vjp()),
+        (beta, threshold) => method!(i, softplus_with, softplus_with__vjp(beta, threshold)),
     }
 }

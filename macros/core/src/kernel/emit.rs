@@ -15,10 +15,6 @@ pub(super) fn kernel(lowered: &Lowered, diags: &mut Diags) -> TokenStream {
         super::check::signature::vjp_of_pointwise(&by_hand.path, diags);
         return TokenStream::new();
     }
-    if let Some(companion) = &lowered.options.vjp {
-        diags.error(companion, "a derivative written by hand is not supported yet; without `vjp` it is derived");
-        return TokenStream::new();
-    }
     let cfgs = lowered.attrs.iter().filter(|a| a.path().is_ident("cfg"));
     let (attrs, params) = (&lowered.attrs, params(lowered));
     let item = Item {

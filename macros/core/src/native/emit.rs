@@ -64,8 +64,20 @@ pub(crate) fn program(k: &Kernel, name: &str, parts: &Parts<'_>) -> Result<Token
 
 /// The tile kernel of a kernel of scalars: a `static` of that name, with one input an argument.
 pub(crate) fn pointwise(k: &Kernel, name: &str, callees: Callees<'_>) -> TokenStream {
+    let order: Vec<u32> = (0..k.args.len() as u32).collect();
+    pointwise_of(k, name, &order, &Numbers::new(), callees)
+}
+
+/// As [`pointwise`], with the arguments in another order, and some of them taken by value.
+pub(crate) fn pointwise_of(
+    k: &Kernel,
+    name: &str,
+    order: &[u32],
+    numbers: &Numbers,
+    callees: Callees<'_>,
+) -> TokenStream {
     let kernels = Kernels::new(k, callees);
-    let launch = rows::scalars(&kernels, &super::plan::scalars(&kernels));
+    let launch = rows::scalars(&kernels, &super::plan::scalars(&kernels), order, numbers);
     let tile = Ident::new(name, Span::call_site());
     tile_kernel(&tile, &k.name, &launch)
 }

@@ -20,6 +20,9 @@ pub(crate) struct Callees<'a> {
 }
 
 impl Callees<'_> {
+    /// Those of a kernel that calls nothing.
+    pub(super) const NONE: Callees<'static> = Callees { list: &[], partials: |_, _| None };
+
     /// The callee that a kernel stands for, and the argument by which it is differentiated.
     fn find(&self, kernel: &'static Kernel) -> (usize, Option<usize>) {
         let found = self.list.iter().enumerate().find_map(|(at, &callee)| {

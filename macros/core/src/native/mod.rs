@@ -8,6 +8,7 @@ mod code;
 mod data;
 mod emit;
 mod function;
+mod functions;
 mod item;
 mod nest;
 mod plan;
@@ -16,6 +17,7 @@ mod rows;
 mod text;
 
 pub(crate) use function::Callees;
+pub use functions::functions;
 pub use text::{kernel_item, kernel_of_text};
 
 pub(crate) use item::{Item, Out, Param, Problem, scalars, tensors};

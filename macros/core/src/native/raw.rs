@@ -16,7 +16,7 @@ pub(super) fn program(item: &Item<'_>, path: &Path, parts: &Parts<'_>) -> (Token
     let (kernel, Item { cfgs, name, .. }) = (item.kernel, item);
     let (mut operands, mut scalars) = (vec![], vec![]);
     let (mut types, mut given, mut ins, mut outs) = (vec![], vec![], vec![], vec![]);
-    let whole = |slot, kind| Operand { slot, access: Access::Whole, kind, view: None };
+    let whole = |slot, kind| Operand { slot, access: Access::Whole, kind, view: None, from: None };
     for (at, arg) in (0u32..).zip(kernel.args.iter()) {
         if parts.numbers.contains_key(&at) {
             let (scalar, param) = (scalar(Scalar::Arg(at)), item.params.get(at as usize));

@@ -13,17 +13,18 @@ pub(super) fn launch(k: &Kernels<'_>, tiles: &Tiles, numbers: &Numbers) -> Launc
     with_operands(k, tiles, numbers, vec![])
 }
 
-/// The launch of a kernel of scalars: every argument is an operand, used or not.
-pub(super) fn scalars(k: &Kernels<'_>, tiles: &Tiles) -> Launch {
-    let operand = |(at, arg): (u32, &cotangent_ir::ArgDef)| Operand {
-        slot: Slot::In(at),
+/// The launch of a kernel of scalars: the arguments `order` are its operands and `numbers` its scalars, used or not.
+pub(super) fn scalars(k: &Kernels<'_>, tiles: &Tiles, order: &[u32], numbers: &Numbers) -> Launch {
+    let operand = |at: &u32| Operand {
+        slot: Slot::In(*at),
         access: Access::Each,
-        kind: arg.kind,
+        kind: k.k.args.get(*at as usize).map_or(Kind::Float, |arg| arg.kind),
         view: Some(vec![None]),
         from: None,
     };
-    let operands = (0..).zip(k.k.args.iter()).map(operand).collect();
-    with_operands(k, tiles, &Numbers::new(), operands)
+    let mut launch = with_operands(k, tiles, numbers, order.iter().map(operand).collect());
+    launch.scalars = numbers.iter().map(|(at, kind)| (Scalar::Arg(*at), *kind)).collect();
+    launch
 }
 
 fn with_operands(k: &Kernels<'_>, tiles: &Tiles, numbers: &Numbers, operands: Vec<Operand>) -> Launch {

@@ -103,8 +103,24 @@ fn gradients_at_kinks_are_those_of_pytorch() {
     check_slopes("floor", &[&[1.5]], &[&[0.0]]);
     check_slopes("frac", &[&[1.5]], &[&[1.0]]);
     check_slopes("softplus", &[&[1000.0, -1000.0]], &[&[1.0, 0.0]]);
+    check_slopes("logsigmoid", &[&[0.0, -1000.0, 1000.0]], &[&[0.5, 1.0, 0.0]]);
+    check_slopes("selu", &[&[1000.0]], &[&[1.050_700_987_355_480_5]]);
+    check_slopes("mish", &[&[1000.0, -1000.0]], &[&[1.0, 0.0]]);
     check_slopes("square", &[&[0.0]], &[&[0.0]]);
     check_slopes("mul", &[&[0.0], &[0.0]], &[&[0.0], &[0.0]]);
+}
+
+#[test]
+fn what_is_said_to_have_its_slope_by_the_result_has() {
+    let places: &[f64] = &[-9.0, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0, 6.0, 7.0, f64::NAN];
+    let ones = Value::float(&[places.len()], vec![1.0; places.len()]);
+    for f in FUNCTIONS.iter().filter(|f| f.by_result) {
+        let k = kernel_of(f.name, &[Kind::Float]);
+        let results = run(&k, &floats(&[places]));
+        let d = derive(&k, &[Arg(0)], Save::Nothing);
+        let slopes = |x: &[Value]| gradients(&k, &d, x, &vec![Some(ones.clone())]);
+        assert_eq!(slopes(&floats(&[places])), slopes(&results), "{}", f.name);
+    }
 }
 
 #[test]

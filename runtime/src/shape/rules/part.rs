@@ -28,6 +28,17 @@ pub const fn narrow(inputs: &[Shape], plain: &[Plain], _out: usize) -> Step {
     }
 }
 
+/// `glu(axis)`: half of an axis, whose extent is even.
+pub const fn glu(inputs: &[Shape], plain: &[Plain], _out: usize) -> Step {
+    let shape = input(inputs, 0);
+    let axis = match place_of(&argument(plain, 0), &shape, 0) {
+        Place::At(axis) => axis,
+        Place::Unknown => return Step::UNKNOWN,
+        Place::Missing(axis) => return missing(axis, &shape),
+    };
+    Step::guess(shape.with(axis, shape.axis(axis).div(Dim::lit(2))))
+}
+
 /// `split(axis, sizes)`: part `out` of an axis cut into parts of these sizes.
 pub const fn split(inputs: &[Shape], plain: &[Plain], out: usize) -> Step {
     let shape = input(inputs, 0);

@@ -1,0 +1,197 @@
+//! The built-in functions of one tensor as methods: their kernels, and those of their gradients, from the table.
+//!
+//! `functions! { /// Doc. name; other(number); name_with = name(number); }` gives each method the numbers that are
+//! written; those left out have their defaults.
+
+use super::Callees;
+use super::code::Numbers;
+use super::emit::pointwise_of;
+use crate::diags::Diags;
+use cotangent_ir::functions::Takes;
+use cotangent_ir::{Arg, Builder, Function, Kernel, Kind, Mode, Save, Source, function, vjp};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Token, parenthesized};
+
+/// One method.
+struct Entry {
+    attrs: Vec<Attribute>,
+    name: Ident,
+    /// The function's own name where it differs.
+    of: Option<Ident>,
+    numbers: Vec<Ident>,
+}
+
+impl Parse for Entry {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Entry> {
+        let (attrs, name) = (input.call(Attribute::parse_outer)?, input.parse()?);
+        let of = match input.parse::<Option<Token![=]>>()? {
+            Some(_) => Some(input.parse()?),
+            None => None,
+        };
+        let mut numbers = vec![];
+        if input.peek(syn::token::Paren) {
+            let list;
+            parenthesized!(list in input);
+            numbers = Punctuated::<Ident, Token![,]>::parse_terminated(&list)?.into_iter().collect();
+        }
+        Ok(Entry { attrs, name, of, numbers })
+    }
+}
+
+/// Expands `functions! { .. }`: methods of `Tensor` and their companions, over kernels in modules of their names.
+pub fn functions(items: TokenStream) -> TokenStream {
+    let entries = match Punctuated::<Entry, Token![;]>::parse_terminated.parse2(items) {
+        Ok(entries) => entries,
+        Err(error) => return error.to_compile_error(),
+    };
+    let mut diags = Diags::default();
+    let code: Vec<TokenStream> = entries.iter().filter_map(|entry| expand(entry, &mut diags)).collect();
+    match diags.gate() {
+        Ok(()) => quote!(#(#code)*),
+        Err(errors) => errors,
+    }
+}
+
+fn expand(entry: &Entry, diags: &mut Diags) -> Option<TokenStream> {
+    let of = entry.of.as_ref().unwrap_or(&entry.name);
+    let Some(f) = function(&of.to_string()).filter(|f| f.arity == 1 && f.takes != Takes::Truths) else {
+        diags.error(of, format!("`{of}` is no function of one tensor"));
+        return None;
+    };
+    let written = entry.numbers.iter().map(Ident::to_string);
+    if !entry.numbers.is_empty() && !written.eq(f.numbers.iter().map(|n| n.name)) {
+        let known: Vec<&str> = f.numbers.iter().map(|n| n.name).collect();
+        diags.error(of, format!("the numbers of `{of}` are `{}`", known.join(", ")));
+        return None;
+    }
+    let kernel = kernel(f, &entry.numbers)?;
+    let numbers = (1..).zip(&entry.numbers).map(|(at, _)| (at, Kind::Float)).collect();
+    let forward = pointwise_of(&kernel, "FORWARD", &[0], &numbers, Callees::NONE);
+    let (backward, slope) = match vjp(&kernel, &[Arg(0)], Save::Useful) {
+        Ok(derivative) => gradient(f, &derivative.backward, entry.numbers.len()),
+        Err(errors) => {
+            errors.into_iter().for_each(|error| diags.error(of, error));
+            return None;
+        }
+    };
+    let name = &entry.name;
+    let methods = methods(entry);
+    Some(quote! {
+        #[allow(non_snake_case, unused, clippy::all)]
+        mod #name {
+            use ::cotangent::__private::native::scalar;
+            #forward
+            #backward
+            pub(super) static FUNCTION: super::Function = super::Function { forward: &FORWARD, slope: #slope };
+        }
+        #methods
+    })
+}
+
+/// A function of one element and of numbers.
+fn kernel(f: &Function, numbers: &[Ident]) -> Option<Kernel> {
+    let mut b = Builder::new(f.name);
+    let x = b.arg("x", Kind::Float, &[]);
+    let mut operands = vec![b.load(x, &[])];
+    for number in numbers {
+        let arg = b.arg(&number.to_string(), Kind::Float, &[]);
+        operands.push(b.load(arg, &[]));
+    }
+    let y = f.make(&mut b, &operands)?;
+    let store = b.plain_store(&[], y);
+    b.output("y", &[], Mode::Set, vec![store]);
+    Some(b.finish())
+}
+
+/// The kernel of a gradient, of the cotangent and what is kept, and the expression that describes it; none where the
+/// slope is 0 everywhere.
+fn gradient(f: &Function, backward: &cotangent_ir::Stage, count: usize) -> (TokenStream, TokenStream) {
+    let place = |source| backward.sources.iter().position(|s| *s == source).map(|at| at as u32);
+    let Some(ct) = place(Source::Cotangent(0)) else { return (quote!(), quote!(None)) };
+    let (input, output) = (place(Source::Arg(Arg(0))), place(Source::Out(0)));
+    let order: Vec<u32> = [Some(ct), input, output].into_iter().flatten().collect();
+    // The kernel takes the numbers that it needs; which these are is told by their places.
+    let used: Vec<usize> = (0..count).filter(|n| place(Source::Arg(Arg(*n as u32 + 1))).is_some()).collect();
+    let numbers: Numbers =
+        used.iter().filter_map(|n| Some((place(Source::Arg(Arg(*n as u32 + 1)))?, Kind::Float))).collect();
+    let code = pointwise_of(&backward.kernel, "BACKWARD", &order, &numbers, Callees::NONE);
+    let used: Vec<TokenStream> =
+        (0..count).map(|n| if used.contains(&n) { quote!(true) } else { quote!(false) }).collect();
+    // Where the slope may be read from the result, the result stands in for the operand.
+    let (input, output) = match (f.by_result, input, output) {
+        (true, Some(_), None) => (false, true),
+        (_, input, output) => (input.is_some(), output.is_some()),
+    };
+    let slope = quote! {
+        Some(super::Slope { kernel: &BACKWARD, input: #input, output: #output, numbers: &[#(#used),*] })
+    };
+    (code, slope)
+}
+
+fn methods(entry: &Entry) -> TokenStream {
+    let Entry { attrs, name, numbers, .. } = entry;
+    let companion = Ident::new(&format!("{name}__vjp"), name.span());
+    let types: Vec<Ident> = (0..numbers.len()).map(|n| Ident::new(&format!("N{n}"), Span::call_site())).collect();
+    let units = numbers.iter().map(|_| quote!(()));
+    let units: Vec<TokenStream> = units.collect();
+    let pull = match numbers.is_empty() {
+        true => quote!((y, chain)),
+        false => quote!((y, crate::diff::pull(move |ct, (): &mut ()| (chain.pull(ct, &mut ()).0, #(#units),*)))),
+    };
+    quote! {
+        impl Tensor {
+            #(#attrs)*
+            #[track_caller]
+            pub fn #name(self #(, #numbers: impl Number)*) -> Tensor {
+                #name::FUNCTION.of(self, &[#(#numbers.number()),*])
+            }
+            #[doc(hidden)]
+            #[allow(non_snake_case, reason = "companions bear the method's name")]
+            #[track_caller]
+            pub fn #companion<#(#types: Number),*>(
+                self,
+                #(#numbers: #types,)*
+                want: Want,
+            ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, #(#units),*)> + use<#(#types),*>) {
+                let (y, chain) = #name::FUNCTION.vjp(self, &[#(#numbers.number()),*], want);
+                #pull
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expanded(items: &str) -> String {
+        items.parse().map(functions).unwrap_or_default().to_string()
+    }
+
+    #[test]
+    fn a_method_and_its_companion_take_the_numbers() {
+        let code = expanded("elu(alpha);");
+        assert!(code.contains("pub fn elu (self , alpha : impl Number)"), "{code}");
+        assert!(code.contains("pub fn elu__vjp < N0 : Number >"), "{code}");
+        assert!(expanded("elu;").contains("pub fn elu (self)"));
+        assert!(expanded("sharp = elu(alpha);").contains("pub fn sharp (self"));
+    }
+
+    #[test]
+    fn the_cotangent_comes_first_and_steps_have_none() {
+        assert!(expanded("relu;").contains("input : false , output : true"));
+        assert!(expanded("gelu;").contains("input : true , output : false"));
+        assert!(expanded("floor;").contains("slope : None"));
+    }
+
+    #[test]
+    fn what_the_table_does_not_hold_is_an_error() {
+        assert!(expanded("gleu;").contains("is no function of one tensor"));
+        assert!(expanded("maximum;").contains("is no function of one tensor"));
+        assert!(expanded("elu(slope);").contains("the numbers of `elu` are `alpha`"));
+        assert!(expanded("digamma;").contains("compile_error"));
+    }
+}
