@@ -1,5 +1,4 @@
 //! The dims of a kernel, from the shapes of its arguments.
-#![allow(clippy::wildcard_enum_match_arm, reason = "extents are made of few of the nodes")]
 
 use super::Program;
 use crate::raise::raise;

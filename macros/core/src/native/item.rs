@@ -147,7 +147,7 @@ pub(crate) fn tensors(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
     Ok(quote! {
         #attrs
         #[track_caller]
-        #[allow(non_snake_case)]
+        #[allow(non_snake_case, clippy::let_and_return, clippy::too_many_arguments)]
         #vis fn #name(#(#params),*) -> #ty {
             let mut #left = ::cotangent::__private::kernel::call(&#module::DEF, &[#(#args),*]);
             let #result = #outs;
