@@ -109,7 +109,19 @@ pub fn model(args: TokenStream, item: TokenStream) -> TokenStream {
 /// such as `f32::NEG_INFINITY` and `std::f32::consts::PI` are known, others are passed as parameters.
 ///
 /// There are no loops, no `match`, no mutable variables, no items and no macros; a reduction or an `if` takes their place.
-/// Calls of other kernels, `vjp = ..`, `raw` and constants as dims (`Tensor![{N}]`) are not supported yet.
+/// Constants as dims (`Tensor![{N}]`) are not supported yet.
+///
+/// What is no function of the language is another pointwise kernel, of floats to one float, by name or by path:
+/// `crate::ops::swish(x)`. It may be one of another crate.
+///
+/// # Options
+///
+/// `#[kernel(vjp = f(x, y, ct))]` on a kernel of tensors: the gradient is what the function `f` returns, the cotangents of
+/// the float tensors among the parameters, in order. The names say what it is passed, and so what is kept: parameters,
+/// results (`y`, or `y0`, `y1`, ..) and their cotangents (`ct`, or `ct_y0`, ..).
+///
+/// `#[kernel(raw, cpu = f)]` with an empty body: on the CPU `f` computes the results, a plain function of slices, such as
+/// `f(x: &[f32], n: usize, y: &mut [f32], dims: [usize; 2])`, the last argument being the extents of the named dims.
 ///
 /// # What it declares
 ///
