@@ -141,7 +141,7 @@ fn plain_functions() {
     let (y, n) = choose(0.5, 3, false);
     near(&[y], [swish(3.0)]);
     assert_eq!(n, 4);
-    let half: Vec<f32> = [0.5, 1.0].into_iter().map(|x| ops::deep::twice(x)).collect();
+    let half = [ops::deep::twice(0.5), ops::deep::twice(1.0)];
     near(&half, [swish(swish(0.5)), swish(swish(1.0))]);
 }
 

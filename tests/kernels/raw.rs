@@ -26,6 +26,7 @@ fn running_vjp(reverse: bool, ct: Tensor) -> Tensor {
 fn pairs(x: Tensor![2 * N], n: Tensor![Int; N], k: usize, s: f32) -> (Tensor![N], Tensor![Bool; N], Tensor![Int;]) {}
 
 mod cpu {
+    #[allow(clippy::too_many_arguments, reason = "all that a raw kernel is passed")]
     pub(super) fn pairs(
         x: &[f32],
         n: &[i64],

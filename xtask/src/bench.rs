@@ -13,6 +13,7 @@ pub(crate) const PROGRAM: Program = Program {
     arguments: &[],
     options: &[
         Opt { name: "--json", value: "FILE", help: "write the figures to a file too" },
+        Opt { name: "--kernels", value: "", help: "time kernels over 64 MiB beside a copy too" },
         Opt { name: "--mnist", value: "", help: "train the MNIST example for three epochs too" },
     ],
 };
@@ -34,6 +35,9 @@ pub(crate) fn run(given: &Given) -> Result<bool, String> {
     figures.push(Figure { name: "process to first result".into(), value: start_up(&start)?, unit: "ms".into() });
     let size = std::fs::metadata(&start).map_err(|e| format!("`{}` cannot be read: {e}", start.display()))?.len();
     figures.push(Figure { name: "stripped program".into(), value: size as f64 / 1e6, unit: "MB".into() });
+    if given.has("--kernels") {
+        figures.extend(measured(&build(&["-p", "cotangent-benches", "--bin", "kernels"])?)?);
+    }
     if given.has("--mnist") {
         figures.push(mnist_epoch()?);
     }
