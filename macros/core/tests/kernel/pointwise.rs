@@ -1,7 +1,7 @@
 //! Pointwise kernels.
 
 use super::{check, compare, kernel, near, scalar};
-use cotangent_ir::eval::{digamma, erf, lgamma};
+use cotangent_ir::special::{digamma, erf, lgamma};
 use cotangent_ir::{Data, Node, Value, eval};
 
 #[test]

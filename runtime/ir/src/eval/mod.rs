@@ -6,10 +6,7 @@
 
 mod dims;
 mod ops;
-mod special;
 mod table;
-
-pub use special::{digamma, erf, lgamma};
 
 use crate::kernel::{Id, Kernel, Kind, Num};
 use crate::link::link_verified;

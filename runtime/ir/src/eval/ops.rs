@@ -1,8 +1,8 @@
 //! The operations on single values.
 
-use super::special::{digamma, erf, lgamma};
 use crate::build::{quot, rem, shl, shr};
 use crate::kernel::{Binary, Fold, Kind, Num, Unary};
+use crate::special::{digamma, erf, lgamma};
 use std::cmp::Ordering;
 
 /// A function of one operand of that kind.
