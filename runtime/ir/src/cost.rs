@@ -2,7 +2,6 @@
 
 use crate::facts::Known;
 use crate::kernel::{Id, Kernel, Kind, Node, Num};
-use crate::save::is_transcendental;
 
 /// Counts of distinct nodes. A node counts once however often it is used, and once for all its positions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +41,7 @@ fn count(kernel: &Kernel, node: &Node, kind: Kind, cost: &mut Cost) {
     match *node {
         Node::Load { .. } => cost.loads += 1,
         Node::Fold(..) | Node::Scan { .. } => cost.reductions += 1,
-        Node::Unary(op, _) if is_transcendental(op) => cost.calls += 1,
+        Node::Unary(op, _) if op.is_transcendental() => cost.calls += 1,
         Node::Sum { kind: Kind::Float, c, terms } => {
             let terms = kernel.links(terms);
             let scaled = terms.iter().filter(|l| l.k.as_float().abs() != 1.0).count();

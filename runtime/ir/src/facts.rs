@@ -73,13 +73,7 @@ impl Known<'_> {
 
     /// The axes that a fold's run names.
     pub(crate) fn bound(&self, links: &[Link]) -> Vec<Axis> {
-        links
-            .iter()
-            .filter_map(|link| match self.nodes.get(link.id.at()) {
-                Some(&Node::Index(axis)) => Some(axis),
-                Some(_) | None => None,
-            })
-            .collect()
+        indices(self.nodes, links)
     }
 
     /// The free axes of a node whose run holds `links`, in ascending order.
@@ -124,7 +118,7 @@ impl Facts {
     pub fn of(kernel: &Kernel) -> Facts {
         let mut facts = Facts { kinds: vec![], free: vec![] };
         for node in kernel.nodes.iter() {
-            let links = node.run().map_or(&[][..], |run| kernel.links(run));
+            let links = kernel.links_of(node);
             let known = Known {
                 nodes: &kernel.nodes,
                 args: &kernel.args,
@@ -141,10 +135,15 @@ impl Facts {
 
     /// The axes that a fold binds.
     pub fn bound(kernel: &Kernel, run: Run) -> Vec<Axis> {
-        let index = |link: &Link| match kernel.nodes.get(link.id.at()) {
-            Some(&Node::Index(axis)) => Some(axis),
-            Some(_) | None => None,
-        };
-        kernel.links(run).iter().filter_map(index).collect()
+        indices(&kernel.nodes, kernel.links(run))
     }
+}
+
+/// The axes whose positions are linked.
+fn indices(nodes: &[Node], links: &[Link]) -> Vec<Axis> {
+    let index = |link: &Link| match nodes.get(link.id.at()) {
+        Some(&Node::Index(axis)) => Some(axis),
+        Some(_) | None => None,
+    };
+    links.iter().filter_map(index).collect()
 }

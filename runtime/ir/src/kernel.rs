@@ -174,6 +174,24 @@ pub enum Unary {
     Detach,
 }
 
+impl Unary {
+    /// Whether it costs tens of instructions.
+    pub const fn is_transcendental(self) -> bool {
+        !matches!(
+            self,
+            Unary::Sqrt
+                | Unary::Rsqrt
+                | Unary::Abs
+                | Unary::Floor
+                | Unary::Ceil
+                | Unary::Round
+                | Unary::Trunc
+                | Unary::Not
+                | Unary::Detach
+        )
+    }
+}
+
 /// Functions of two operands of one kind, which is the result's unless the variant says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Binary {

@@ -6,7 +6,7 @@
 
 use crate::build::Builder;
 use crate::invert::Read;
-use crate::kernel::{Axis, Id, Kind, Mode, Node, OutDef, Unary};
+use crate::kernel::{Axis, Id, Kind, Mode, Node, OutDef};
 use crate::rules::Simplifier;
 use crate::vjp::Source;
 use std::collections::HashMap;
@@ -107,7 +107,7 @@ impl Choice<'_> {
                     arrays.push((false, arg.0));
                 }
             } else if let Node::Unary(op, _) = node {
-                calls += usize::from(is_transcendental(op));
+                calls += usize::from(op.is_transcendental());
             } else if let Node::Call { .. } = node {
                 calls += 1;
             } else if matches!(node, Node::Fold(..) | Node::Scan { .. }) && self.pure[id.at()] && !row_value(id) {
@@ -118,22 +118,6 @@ impl Choice<'_> {
         arrays.dedup();
         (folds, arrays.len(), calls)
     }
-}
-
-/// Whether a function costs tens of instructions.
-pub(crate) fn is_transcendental(op: Unary) -> bool {
-    !matches!(
-        op,
-        Unary::Sqrt
-            | Unary::Rsqrt
-            | Unary::Abs
-            | Unary::Floor
-            | Unary::Ceil
-            | Unary::Round
-            | Unary::Trunc
-            | Unary::Not
-            | Unary::Detach
-    )
 }
 
 /// Declares what is saved as outputs of `forward` and as arguments of the derivative, and reads it there.

@@ -105,7 +105,7 @@ impl<'a> Bound<'a> {
             Node::Size(dim) => self.sizes.dims[dim.at()].is_some(),
             ref node => {
                 let mut known = true;
-                node.operands(node.run().map_or(&[][..], |run| ir.links(run)), &mut |id| known &= self.is_known(id));
+                node.operands(ir.links_of(node), &mut |id| known &= self.is_known(id));
                 known
             }
         }
@@ -199,7 +199,7 @@ impl<'a> Bound<'a> {
             _ => true,
         };
         let mut all = exact;
-        node.operands(node.run().map_or(&[][..], |run| ir.links(run)), &mut |id| all &= self.is_exact(id));
+        node.operands(ir.links_of(&node), &mut |id| all &= self.is_exact(id));
         all
     }
 

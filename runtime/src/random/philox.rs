@@ -3,27 +3,13 @@
 //! A block of four words is a pure function of a key and a counter, so that element `i` of a random tensor is the same
 //! whatever thread, tile or device computes it.
 
+pub(crate) use cotangent_ir::philox::block;
+
 /// Words of a [`group`].
 pub(crate) const GROUP: usize = 4 * LANES;
 
 /// Blocks computed side by side.
-const LANES: usize = 16;
-
-const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
-const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
-const ROUNDS: usize = 10;
-
-/// Four random words: the block at `counter` of the stream `key`.
-#[inline(always)]
-pub(crate) fn block(key: u64, counter: [u32; 4]) -> [u32; 4] {
-    let (mut k, mut c) = ([key as u32, (key >> 32) as u32], counter);
-    for _ in 0..ROUNDS {
-        let (a, b) = (u64::from(MULTIPLIERS[0]) * u64::from(c[0]), u64::from(MULTIPLIERS[1]) * u64::from(c[2]));
-        c = [(b >> 32) as u32 ^ c[1] ^ k[0], b as u32, (a >> 32) as u32 ^ c[3] ^ k[1], a as u32];
-        k = [k[0].wrapping_add(WEYL[0]), k[1].wrapping_add(WEYL[1])];
-    }
-    c
-}
+const LANES: usize = cotangent_ir::philox::LANES as usize;
 
 /// Words `64 n` to `64 n + 63` of the stream `key`: those of blocks `16 n` to `16 n + 15`, all first words first.
 ///

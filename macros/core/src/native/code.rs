@@ -37,7 +37,7 @@ impl<'k> Kernels<'k> {
     pub(super) fn operands(&self, id: Id) -> Vec<Id> {
         let mut list = vec![];
         let node = self.node(id);
-        node.operands(node.run().map_or(&[][..], |run| self.k.links(run)), &mut |id| list.push(id));
+        node.operands(self.k.links_of(&node), &mut |id| list.push(id));
         list
     }
 

@@ -1,6 +1,7 @@
 //! Tile kernels by nested loops over whole tensors: products, stencils, gathers, scatters.
 
 use super::code::{Kernels, Numbers, Scope, local, scalar, steps};
+use super::plan::plain_store;
 use super::rows::{first_hit, operand_name};
 use super::{Access, Domain, Launch, Operand, Scalar, Slot, Unsupported};
 use cotangent_ir::{Axis, Fold, Id, Kind, Mode, Node, OutDef, Store};
@@ -14,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// by one thread, in the order of its loops, so that colliding sums are the same in every run.
 pub(super) fn launch(k: &Kernels<'_>, out: usize, numbers: &Numbers) -> Result<Launch, Unsupported> {
     let def = &k.k.outs[out];
-    let in_order = rowwise(k, def);
+    let in_order = plain_store(k, def).filter(|store| !store.over.is_empty());
     let mut nest = Nest { k, operands: vec![], at: BTreeMap::new(), scalars: BTreeMap::new() };
     let mut roots: Vec<Id> = def.dims.to_vec();
     for store in def.stores.iter() {
@@ -49,15 +50,6 @@ pub(super) fn launch(k: &Kernels<'_>, out: usize, numbers: &Numbers) -> Result<L
     };
     let Nest { operands, scalars, .. } = nest;
     Ok(Launch { domain: Domain::Rows, axes, operands, scalars: scalars.into_iter().collect(), body })
-}
-
-/// The store of an output that writes each element once at its own place.
-fn rowwise<'k>(k: &Kernels<'k>, def: &'k OutDef) -> Option<&'k Store> {
-    let [store] = &*def.stores else { return None };
-    let own = store.at.len() == store.over.len()
-        && store.at.iter().zip(store.over.iter()).all(|(id, axis)| k.bare(*id) == Some(*axis))
-        && store.over.iter().zip(def.dims.iter()).all(|(axis, dim)| k.extent(*axis) == *dim);
-    (def.mode == Mode::Set && own && !store.over.is_empty()).then_some(store)
 }
 
 /// An extent as an expression of the launch's scalars.

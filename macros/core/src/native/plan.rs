@@ -2,7 +2,7 @@
 
 use super::code::Kernels;
 use super::{Access, Domain};
-use cotangent_ir::{Axis, Fold, Id, Mode, Node, OutDef};
+use cotangent_ir::{Axis, Fold, Id, Mode, Node, OutDef, Store};
 use std::collections::BTreeSet;
 
 /// Outputs that one launch computes.
@@ -105,16 +105,18 @@ pub(super) fn values(k: &Kernels<'_>, roots: &[Id]) -> BTreeSet<Id> {
     seen
 }
 
-/// The layout of one output, if it has one.
-fn tiles(k: &Kernels<'_>, at: usize, out: &OutDef) -> Option<(Vec<Axis>, Column, Written)> {
+/// The store of an output that writes each element once, at its own place.
+pub(super) fn plain_store<'k>(k: &Kernels<'_>, out: &'k OutDef) -> Option<&'k Store> {
     let [store] = &*out.stores else { return None };
-    let plain = out.mode == Mode::Set
-        && store.at.len() == store.over.len()
+    let own = store.at.len() == store.over.len()
         && store.at.iter().zip(store.over.iter()).all(|(id, axis)| k.bare(*id) == Some(*axis))
         && store.over.iter().zip(out.dims.iter()).all(|(axis, dim)| k.extent(*axis) == *dim);
-    if !plain {
-        return None;
-    }
+    (out.mode == Mode::Set && own).then_some(store)
+}
+
+/// The layout of one output, if it has one.
+fn tiles(k: &Kernels<'_>, at: usize, out: &OutDef) -> Option<(Vec<Axis>, Column, Written)> {
+    let store = plain_store(k, out)?;
     let over = store.over.to_vec();
     summed(k, at, &over, store.node).or_else(|| elements(k, at, &over, store.node))
 }

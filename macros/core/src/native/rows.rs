@@ -3,7 +3,7 @@
 use super::code::{Kernels, Numbers, Scope, local, scalar, steps};
 use super::plan::{Tiles, values};
 use super::{Access, Domain, Launch, Operand, Scalar, Slot, in_lanes};
-use cotangent_ir::{Axis, Binary, Fold, Id, Kind, Node, Unary};
+use cotangent_ir::{Axis, Binary, Fold, Id, Kind, Node};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use std::collections::{BTreeMap, BTreeSet};
@@ -222,7 +222,7 @@ impl Rows<'_> {
         let outside = k.reach(&last, |id| !self.varies(id));
         let costly = |id: &Id| {
             let slow = match k.node(*id) {
-                Node::Unary(op, _) => is_slow(op),
+                Node::Unary(op, _) => op.is_transcendental(),
                 Node::Binary(op, ..) => matches!(op, Binary::Pow | Binary::Atan2),
                 _ => false,
             };
@@ -412,22 +412,6 @@ impl Rows<'_> {
         }
         code
     }
-}
-
-/// Functions that take many times as long as a sum.
-fn is_slow(op: Unary) -> bool {
-    !matches!(
-        op,
-        Unary::Sqrt
-            | Unary::Rsqrt
-            | Unary::Abs
-            | Unary::Floor
-            | Unary::Ceil
-            | Unary::Round
-            | Unary::Trunc
-            | Unary::Not
-            | Unary::Detach
-    )
 }
 
 /// The function that says whether one value goes before another, for positions of a reduction.
