@@ -3,8 +3,10 @@
 use super::bind::Sizes;
 use super::run::{Given, run};
 use super::{Outs, Program};
+use crate::device::Device;
 use crate::diff::Want;
-use crate::tensor::{Raw, Tensor};
+use crate::tensor::{Dims, Raw, Tensor};
+use cotangent_hal::{DType, Scalar};
 
 /// A kernel with its gradient.
 pub struct Def {
@@ -61,8 +63,8 @@ struct Kept {
     want: Want,
     args: Vec<Option<Given>>,
     outs: Vec<Option<Raw>>,
-    /// The outputs of the kernel itself, for the shapes of cotangents that are zero.
-    zeros: Vec<Raw>,
+    /// Where the outputs of the kernel itself live, their dtypes and shapes, for cotangents that are zero.
+    zeros: Vec<(Device, DType, Dims)>,
     sizes: Sizes,
 }
 
@@ -79,7 +81,8 @@ pub fn vjp(def: &'static Def, args: Vec<Given>, want: Want) -> (Outs, Saved) {
     let saved = (0..outs.len() as u32).map(|o| uses(Source::Out(o)).then(|| outs[o as usize].clone())).collect();
     outs.truncate(def.forward.ir.outs.len());
     // A single output has a cotangent whenever its pullback runs.
-    let zeros = if outs.len() > 1 { outs.clone() } else { vec![] };
+    let place = |out: &Raw| (out.device, out.dtype, out.shape);
+    let zeros = if outs.len() > 1 { outs.iter().map(place).collect() } else { vec![] };
     (Outs(outs.into_iter()), Saved(Some(Kept { gradient, want, args: kept, outs: saved, zeros, sizes })))
 }
 
@@ -117,15 +120,14 @@ impl Kept {
             Source::Staged(s) => staged.get(s as usize).cloned().map(Given::of),
             Source::Cotangent(o) => Some(Given::of(match &cotangents[o as usize] {
                 Some(ct) => ct.clone(),
-                None => zero_like(&self.zeros[o as usize]),
+                None => {
+                    let (device, dtype, shape) = &self.zeros[o as usize];
+                    Raw::full(device, *dtype, shape, Scalar::Float(0.0))
+                }
             })),
         };
         derived.sources.iter().filter_map(given).collect()
     }
-}
-
-fn zero_like(raw: &Raw) -> Raw {
-    Raw::full(&raw.device, raw.dtype, &raw.shape, cotangent_hal::Scalar::Float(0.0))
 }
 
 /// The cotangents of the arguments, in order.
