@@ -1,5 +1,6 @@
 //! Models written with the macro: their gradients, and their training runs.
 
 mod bodies;
+mod fusion;
 mod support;
 mod training;

@@ -51,6 +51,11 @@ pub(crate) fn vjp(method: &Ident) -> Ident {
     format_ident!("{method}__vjp", span = method.span())
 }
 
+/// The constant of a kernel that computes several statements of a method: `forward__fused0`.
+pub(crate) fn fused(method: &Ident, number: usize) -> Ident {
+    format_ident!("{method}__fused{number}", span = Span::call_site())
+}
+
 /// The method that gives a method's declared shapes: `forward__sig`.
 pub(crate) fn sig(method: &Ident) -> Ident {
     format_ident!("{method}__sig", span = method.span())

@@ -7,6 +7,7 @@
 mod bind;
 mod by_hand;
 mod call;
+mod fused;
 #[allow(clippy::type_complexity, reason = "companions name the types of their pullbacks")]
 mod pointwise;
 mod run;
@@ -15,6 +16,7 @@ mod typed;
 
 pub use by_hand::ByHand;
 pub use call::{Cotangents, Def, Derived, Gradient, Saved, Source, call, vjp};
+pub use fused::{Entries, Form, FusedPullback, Fusion, fits, fused, fused_vjp};
 pub use pointwise::{Backward, Elementwise, Kept, Map, Pointwise, ZipMap, apply, apply_vjp};
 pub use run::Given;
 pub use typed::{IntoGiven, OfOutput, Outs};

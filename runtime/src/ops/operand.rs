@@ -23,6 +23,11 @@ pub trait Operand: sealed::Sealed {
     fn float_dtype(&self) -> Option<DType> {
         None
     }
+    /// The shape of a tensor; a number has no axes.
+    #[doc(hidden)]
+    fn extents(&self) -> &[usize] {
+        &[]
+    }
 }
 
 /// What may stand beside an integer tensor so that the result is one too: an integer tensor by value or by reference,
@@ -97,6 +102,9 @@ int_numbers!(i32, i64, usize);
 
 impl Operand for Tensor {
     type Ct = Option<Tensor>;
+    fn extents(&self) -> &[usize] {
+        self.shape()
+    }
     fn operand(self, _: DType) -> Value<Float> {
         Value::Tensor(self)
     }
@@ -107,6 +115,9 @@ impl Operand for Tensor {
 
 impl Operand for &Tensor {
     type Ct = Option<Tensor>;
+    fn extents(&self) -> &[usize] {
+        self.shape()
+    }
     fn operand(self, _: DType) -> Value<Float> {
         Value::Tensor(self.clone())
     }
@@ -117,6 +128,9 @@ impl Operand for &Tensor {
 
 impl Operand for Tensor<Int> {
     type Ct = ();
+    fn extents(&self) -> &[usize] {
+        self.shape()
+    }
     fn operand(self, beside: DType) -> Value<Float> {
         Value::Tensor(self.floats(beside))
     }
@@ -124,6 +138,9 @@ impl Operand for Tensor<Int> {
 
 impl Operand for &Tensor<Int> {
     type Ct = ();
+    fn extents(&self) -> &[usize] {
+        self.shape()
+    }
     fn operand(self, beside: DType) -> Value<Float> {
         Value::Tensor(self.clone().floats(beside))
     }

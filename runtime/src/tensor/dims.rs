@@ -103,28 +103,34 @@ impl Dims {
 /// Raises where they do not fit, naming `op`, the axis and both shapes.
 #[track_caller]
 pub(crate) fn broadcast(op: &str, a: &[usize], b: &[usize]) -> Dims {
-    if a == b {
-        return Dims::of(op, a);
+    match try_broadcast(a, b) {
+        Ok(shape) => shape,
+        Err(axis) => {
+            let at = |shape: &[usize]| shape[(shape.len() as isize + axis) as usize];
+            let message = format!(
+                "{a:?} and {b:?} do not broadcast: axis {axis} is {} on the left and {} on the right",
+                at(a),
+                at(b)
+            );
+            raise(Error::Shape { op: op.into(), message })
+        }
     }
+}
+
+/// As [`broadcast`], or the axis, counted from the end, along which the shapes differ.
+pub(crate) fn try_broadcast(a: &[usize], b: &[usize]) -> Result<Dims, isize> {
     let (long, short) = if a.len() >= b.len() { (a, b) } else { (b, a) };
-    let mut out = Dims::of(op, long);
+    let mut out = Dims::of("broadcast", long);
     let lead = long.len() - short.len();
     for (axis, &extent) in short.iter().enumerate() {
         let here = &mut out[lead + axis];
         if *here == 1 {
             *here = extent;
         } else if extent != 1 && extent != *here {
-            let from_end = axis as isize - short.len() as isize;
-            let (left, right) = (a[(a.len() as isize + from_end) as usize], b[(b.len() as isize + from_end) as usize]);
-            raise(Error::Shape {
-                op: op.into(),
-                message: format!(
-                    "{a:?} and {b:?} do not broadcast: axis {from_end} is {left} on the left and {right} on the right"
-                ),
-            });
+            return Err(axis as isize - short.len() as isize);
         }
     }
-    out
+    Ok(out)
 }
 
 impl<T> Deref for PerAxis<T> {

@@ -18,7 +18,7 @@ pub use dims::{Dims, MAX_RANK, PerAxis, Strides};
 pub use kind::{Bool, Element, Float, Int, Kind, Storage};
 pub use sizes::{Axes, Extent, Extents, IntoAxes, IntoShape};
 
-pub(crate) use dims::broadcast;
+pub(crate) use dims::{broadcast, try_broadcast};
 pub(crate) use raw::{Raw, launch};
 pub(crate) use sizes::{axis_below, axis_of};
 

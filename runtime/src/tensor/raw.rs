@@ -236,6 +236,13 @@ impl Raw {
         Raw { strides: shape.row_major(), shape, ..self }
     }
 
+    /// A view without the last axis, of extent 1.
+    pub(crate) fn without_last(&self) -> Raw {
+        let rank = self.shape.len().saturating_sub(1);
+        let (shape, strides) = (Dims::of("squeeze", &self.shape[..rank]), Strides::of("squeeze", &self.strides[..rank]));
+        Raw { shape, strides, ..self.clone() }
+    }
+
     /// Raises where `other` lives on another device.
     #[track_caller]
     pub(crate) fn same_device(&self, op: &str, other: &Raw) {

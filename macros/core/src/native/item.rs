@@ -99,7 +99,7 @@ pub(crate) fn tensors(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
         true => (quote!(), quote!(None)),
         false => {
             let derivative = vjp_of_calls(item.kernel, &wrt, Save::Useful, item.partials).map_err(derivatives)?;
-            gradient(item, &wrt, &derivative, &parts).map_err(one)?
+            gradient(item.kernel, &wrt, &derivative, &parts).map_err(one)?
         }
     };
     let Item { attrs, cfgs, vis, name, .. } = item;
@@ -182,17 +182,7 @@ pub(crate) fn scalars(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
         true => (quote!(), quote!(None)),
         false => {
             let derivative = vjp_of_calls(item.kernel, &wrt, Save::Useful, item.partials).map_err(derivatives)?;
-            let backward = pointwise(&derivative.backward.kernel, "BACKWARD", item.callees());
-            let sources = derivative.backward.sources.iter().map(source);
-            let wrt = wrt.iter().map(|a| Literal::u32_unsuffixed(a.0));
-            let chain = quote! {
-                Some(&::cotangent::__private::kernel::Backward {
-                    kernel: &BACKWARD,
-                    sources: &[#(#sources),*],
-                    wrt: &[#(#wrt),*],
-                })
-            };
-            (backward, chain)
+            chain(&derivative, &wrt, item.callees())
         }
     };
     let Item { attrs, cfgs, vis, name, .. } = item;
@@ -239,6 +229,21 @@ pub(crate) fn scalars(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
     })
 }
 
+/// The kernel of the gradient of a kernel over scalars, and the expression that describes it.
+pub(super) fn chain(derivative: &Derivative, wrt: &[Arg], callees: Callees<'_>) -> (TokenStream, TokenStream) {
+    let backward = pointwise(&derivative.backward.kernel, "BACKWARD", callees);
+    let sources = derivative.backward.sources.iter().map(source);
+    let wrt = wrt.iter().map(|a| Literal::u32_unsuffixed(a.0));
+    let chain = quote! {
+        Some(&::cotangent::__private::kernel::Backward {
+            kernel: &BACKWARD,
+            sources: &[#(#sources),*],
+            wrt: &[#(#wrt),*],
+        })
+    };
+    (backward, chain)
+}
+
 fn one(problem: Unsupported) -> Vec<Problem> {
     vec![problem.into()]
 }
@@ -254,14 +259,14 @@ fn wrt<'a>(item: &'a Item<'_>) -> impl Iterator<Item = Arg> + 'a {
 }
 
 /// The programs of a gradient, and the expression that describes it.
-fn gradient(
-    item: &Item<'_>,
+pub(super) fn gradient(
+    kernel: &Kernel,
     wrt: &[Arg],
     derivative: &Derivative,
     parts: &Parts<'_>,
 ) -> Result<(TokenStream, TokenStream), Unsupported> {
     let Derivative { forward, stage, backward } = derivative;
-    let (saving, saved) = match forward.outs.len() == item.kernel.outs.len() {
+    let (saving, saved) = match forward.outs.len() == kernel.outs.len() {
         true => (quote!(), quote!(forward)),
         false => (program(forward, "saving", parts)?, quote!(saving)),
     };
@@ -274,7 +279,7 @@ fn gradient(
                 Source::Out(_) | Source::Cotangent(_) | Source::Staged(_) => None,
             })
             .collect();
-        let groups = renamed(item.kernel, &of.kernel, parts.groups);
+        let groups = renamed(kernel, &of.kernel, parts.groups);
         let code = program(
             &of.kernel,
             name,

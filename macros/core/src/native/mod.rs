@@ -6,6 +6,7 @@
 mod by_hand;
 mod code;
 mod data;
+mod embedded;
 mod emit;
 mod function;
 mod functions;
@@ -16,6 +17,7 @@ mod raw;
 mod rows;
 mod text;
 
+pub(crate) use embedded::embedded;
 pub(crate) use function::Callees;
 pub use functions::functions;
 pub use text::{kernel_item, kernel_of_text};

@@ -30,6 +30,8 @@ pub(crate) struct Function {
     pub(crate) block: Block,
     /// Whether companions are derived; otherwise the body is emitted as written.
     pub(crate) differentiable: bool,
+    /// Whether operations may share a kernel.
+    pub(crate) fuse: bool,
     /// Whether the signature has a mistake, so that no companion can be made of it.
     pub(crate) broken: bool,
 }

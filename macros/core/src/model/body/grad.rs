@@ -1,6 +1,6 @@
 //! Which values need a cotangent, and which of them a region takes from outside.
 
-use super::ir::{Body, Call, Callee, Operand, Region, Stmt, Value};
+use super::ir::{Body, Call, Callee, Fused, Operand, Region, Stmt, Value};
 use std::collections::BTreeSet;
 
 /// Values.
@@ -34,6 +34,11 @@ fn statement(stmt: &Stmt, needed: &mut Values) {
         Stmt::Call(Call { value, args, .. }) => {
             if needed.contains(value) {
                 args.iter().for_each(|a| want(a, needed));
+            }
+        }
+        Stmt::Fused(Fused { operands, outs, .. }) => {
+            if outs.iter().any(|out| needed.contains(&out.value)) {
+                operands.iter().for_each(|o| want(o, needed));
             }
         }
         Stmt::Unpack { from, parts } => {
@@ -102,6 +107,11 @@ fn flow(stmt: &Stmt, needed: &Values) -> (Vec<Value>, Vec<Value>) {
         Stmt::Plain(_) | Stmt::Move { .. } => (vec![], vec![]),
         Stmt::Call(call) if is(&call.value) => (vec![call.value], values(&call.args)),
         Stmt::Call(_) => (vec![], vec![]),
+        Stmt::Fused(Fused { operands, outs, .. }) => {
+            let made: Vec<Value> = outs.iter().map(|out| out.value).filter(is).collect();
+            let used = if made.is_empty() { vec![] } else { values(operands) };
+            (made, used)
+        }
         Stmt::Unpack { from, parts } => {
             let made: Vec<Value> = parts.iter().filter_map(|(_, v)| *v).filter(is).collect();
             let used = if made.is_empty() { vec![] } else { values(std::slice::from_ref(from)) };
@@ -175,6 +185,7 @@ pub(super) fn has_parameters(region: &Region) -> bool {
         Stmt::For(f) => has_parameters(&f.body),
         Stmt::Branch(branch) => branch.arms.iter().any(|arm| has_parameters(&arm.region)),
         Stmt::Plain(_)
+        | Stmt::Fused(_)
         | Stmt::Move { .. }
         | Stmt::Unpack { .. }
         | Stmt::Pack { .. }

@@ -23,6 +23,10 @@ pub(crate) struct Body {
     pub(crate) params: Vec<Option<Value>>,
     /// Names of all variables, by [`Var`].
     pub(crate) vars: Vec<Ident>,
+    /// How many values there are.
+    pub(crate) values: u32,
+    /// The constants of the kernels that compute several statements.
+    pub(crate) groups: Vec<TokenStream>,
     pub(crate) proofs: Proofs,
     /// Dims that the body names: `let name = param.size(axis);`
     pub(crate) dims: Vec<(Ident, Ident, i64)>,
@@ -42,6 +46,8 @@ impl Body {
                 .map(|(at, p)| (p.kind == super::ast::Kind::Active).then_some(Value(at)))
                 .collect(),
             vars: vec![],
+            values: 0,
+            groups: vec![],
             proofs: Proofs::default(),
             dims: vec![],
         }
@@ -77,6 +83,8 @@ pub(crate) enum Stmt {
     Plain(Plain),
     /// `let var = call;`
     Call(Call),
+    /// Several operations that one kernel computes.
+    Fused(Fused),
     /// `let var = operand;` or `var = operand;`: another holder of the same value.
     Move { var: Var, declare: Declare, from: Operand },
     /// `let (a, b) = from;` with one part an entry: a variable and, where active, its value.
@@ -99,9 +107,31 @@ pub(crate) enum Stmt {
 
 impl Stmt {
     /// The call that it is.
+    pub(super) fn call(&self) -> Option<&Call> {
+        if let Stmt::Call(call) = self { Some(call) } else { None }
+    }
+
+    /// The call that it is.
     pub(super) fn call_mut(&mut self) -> Option<&mut Call> {
         if let Stmt::Call(call) = self { Some(call) } else { None }
     }
+}
+
+/// Operations that one kernel computes.
+pub(crate) struct Fused {
+    /// The path of the kernel's constant.
+    pub(crate) kernel: TokenStream,
+    /// What it reads: tensors and numbers.
+    pub(crate) operands: Vec<Operand>,
+    /// What is used of it, in the order of the kernel's outputs.
+    pub(crate) outs: Vec<Made>,
+}
+
+/// A variable that a statement gives a value.
+pub(crate) struct Made {
+    pub(crate) var: Var,
+    pub(crate) declare: Declare,
+    pub(crate) value: Value,
 }
 
 /// How a variable comes to hold something.

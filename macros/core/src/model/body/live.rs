@@ -40,6 +40,12 @@ fn statement(stmt: &mut Stmt, live: &mut Live) {
                 live.extend(place.uses.iter().copied());
             }
         }
+        Stmt::Fused(fused) => {
+            fused.outs.iter().for_each(|out| {
+                live.remove(&out.var);
+            });
+            fused.operands.iter_mut().rev().for_each(|o| operand(o, live));
+        }
         Stmt::Move { var, from, declare } => {
             if *declare == Declare::Assign || !matches!(from, Operand::Plain(_)) {
                 live.remove(var);

@@ -3,6 +3,7 @@
 mod ast;
 mod check;
 mod emit;
+mod fuse;
 mod grad;
 mod ir;
 mod live;
@@ -57,11 +58,7 @@ fn try_impl(args: TokenStream, item: ItemImpl) -> Result<TokenStream, TokenStrea
     };
     let mut bodies = vec![];
     for function in &ast.functions {
-        bodies.push(function.differentiable.then(|| {
-            let mut body = lower::function(function, &context, &mut diags);
-            live::mark(&mut body);
-            body
-        }));
+        bodies.push(function.differentiable.then(|| lower::function(function, &context, &mut diags)));
     }
     if let Err(errors) = diags.gate() {
         ast.functions.iter_mut().for_each(ast::Function::silence);
@@ -73,7 +70,18 @@ fn try_impl(args: TokenStream, item: ItemImpl) -> Result<TokenStream, TokenStrea
             Err(stubbed(&original, &emit::impl_(&ast, &stubs, &context), errors))
         };
     }
+    for (function, body) in ast.functions.iter().zip(&mut bodies) {
+        body.iter_mut().for_each(|body| optimise(function, body));
+    }
     Ok(emit::impl_(&ast, &bodies, &context))
+}
+
+/// Groups operations, then finds where variables are used for the last time.
+fn optimise(function: &ast::Function, body: &mut ir::Body) {
+    if function.fuse {
+        fuse::body(function, body);
+    }
+    live::mark(body);
 }
 
 /// Errors, with what keeps them alone: callers find every companion, and bodies that are not sound are not compiled. An
@@ -99,9 +107,9 @@ fn try_fn(args: TokenStream, item: ItemFn) -> Result<TokenStream, TokenStream> {
     let plain_methods = BTreeSet::new();
     let context = Context { self_ty: None, generic: false, generics: None, plain_methods: &plain_methods };
     let mut body = lower::function(&function, &context, &mut diags);
-    live::mark(&mut body);
     if let Err(errors) = diags.gate() {
         return Err(stubbed(&original, &emit::free(&function, &ir::Body::never(&function), &context), errors));
     }
+    optimise(&function, &mut body);
     Ok(emit::free(&function, &body, &context))
 }

@@ -13,9 +13,13 @@ pub(super) fn impl_(mut item: ItemImpl, diags: &mut Diags) -> Impl {
         check::trait_impl(path, diags);
     }
     let (mut functions, mut others) = (vec![], vec![]);
+    let fuse = taken(&mut item.attrs, "no_fuse").is_none();
     for entry in std::mem::take(&mut item.items) {
         match entry {
-            ImplItem::Fn(f) => functions.push(function(f.attrs, f.vis, f.sig, f.block, false, diags)),
+            ImplItem::Fn(f) => {
+                let function = function(f.attrs, f.vis, f.sig, f.block, false, diags);
+                functions.push(Function { fuse: function.fuse && fuse, ..function });
+            }
             other => others.push(other),
         }
     }
@@ -40,8 +44,8 @@ fn function(
     diags: &mut Diags,
 ) -> Function {
     let before = diags.len();
-    let no_grad = attrs.iter().any(|a| a.path().is_ident("no_grad"));
-    attrs.retain(|a| !a.path().is_ident("no_grad"));
+    let no_grad = taken(&mut attrs, "no_grad").is_some();
+    let fuse = taken(&mut attrs, "no_fuse").is_none();
     let method = sig.receiver().is_some();
     let output = output(&sig.output, diags);
     let differentiable = !no_grad && (method || free) && output.active();
@@ -85,7 +89,13 @@ fn function(
         check::syntax(&block, diags);
     }
     let cfgs = attrs.iter().filter(|a| a.path().is_ident("cfg")).cloned().collect();
-    Function { attrs, cfgs, vis, sig, method, params, output, block, differentiable, broken }
+    Function { attrs, cfgs, vis, sig, method, params, output, block, differentiable, fuse, broken }
+}
+
+/// Takes an attribute of that name away.
+fn taken(attrs: &mut Vec<Attribute>, name: &str) -> Option<Attribute> {
+    let at = attrs.iter().position(|a| a.path().is_ident(name))?;
+    Some(attrs.remove(at))
 }
 
 fn output(ty: &ReturnType, diags: &mut Diags) -> Output {

@@ -39,7 +39,7 @@ pub(super) fn vjp(function: &Function, body: &Body, context: &Context<'_>) -> To
     let needed = grad::needed(body);
     let (vis, cfgs, sig) = (&function.vis, &function.cfgs, &function.sig);
     let (name, receiver) = match function.method {
-        true => (hygiene::vjp(&sig.ident), Some(quote!(&self,))),
+        true => (hygiene::vjp(&sig.ident), sig.receiver().map(|r| &r.self_token).map(|this| quote!(&#this,))),
         false => (proc_macro2::Ident::new("vjp", sig.ident.span()), None),
     };
     let flags = function.params.iter().zip(&body.params).enumerate().filter_map(|(at, (_, value))| {

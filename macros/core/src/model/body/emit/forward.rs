@@ -4,7 +4,7 @@ use super::reverse;
 use crate::hygiene;
 use crate::model::body::grad::{self, Values};
 use crate::model::body::ir::{
-    Body, Branch, Call, Callee, Declare, For, Form, Operand, Place, Region, Stmt, Value, Var,
+    Body, Branch, Call, Callee, Declare, For, Form, Fused, Operand, Place, Region, Stmt, Value, Var,
 };
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -95,6 +95,7 @@ impl Forward<'_> {
             Stmt::Plain(code) => code.tokens.clone(),
             Stmt::Call(call) if self.is_needed(call.value) => self.companion(call),
             Stmt::Call(call) => self.declare(call.var, call.declare, self.plain_call(call)),
+            Stmt::Fused(fused) => self.fused(fused),
             Stmt::Move { var, declare, from } => self.declare(*var, *declare, self.operand(from)),
             Stmt::Unpack { from, parts } => {
                 let flag = self.operand_flag(from);
@@ -234,6 +235,33 @@ impl Forward<'_> {
         let invoked = if call.boxed { quote!(::cotangent::__private::boxed(#invoked)) } else { invoked };
         let made = self.declare_pair(call.var, call.declare, &residual, invoked);
         quote!(let #want = ::cotangent::__private::Want::of(&[#bits]); #made)
+    }
+
+    /// The launch of a kernel that computes several statements.
+    fn fused(&mut self, fused: &Fused) -> TokenStream {
+        let Fused { kernel, operands, outs } = fused;
+        let list: Vec<TokenStream> = operands.iter().map(|o| self.operand(o)).collect();
+        let operands_of = quote!((#(#list,)*));
+        let first = outs.first().map_or(0, |out| out.value.0);
+        let made = hygiene::local("m", first);
+        let (mut code, needed) = (TokenStream::new(), outs.iter().any(|out| self.is_needed(out.value)));
+        if needed {
+            let flags: Vec<TokenStream> = operands.iter().map(|o| self.operand_flag(o)).collect();
+            let (want, residual) = (hygiene::local("w", first), hygiene::local("r", first));
+            code.extend(quote! {
+                let #want = ::cotangent::__private::Want::of(&[false #(, #flags)*]);
+                let (mut #made, #residual) = ::cotangent::__private::kernel::fused_vjp(#kernel, #operands_of, #want);
+            });
+            outs.iter().for_each(|out| {
+                self.flags.insert(out.value, quote!(#want.any()));
+            });
+        } else {
+            code.extend(quote!(let mut #made = ::cotangent::__private::kernel::fused(#kernel, #operands_of);));
+        }
+        for out in outs {
+            code.extend(self.declare(out.var, out.declare, quote!(#made.next::<::cotangent::__private::Float>())));
+        }
+        code
     }
 
     /// One flag for all that leaves a loop or branch: whether anything that enters it is wanted.

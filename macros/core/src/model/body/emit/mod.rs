@@ -21,6 +21,7 @@ pub(super) fn impl_(imp: &Impl, bodies: &[Option<Body>], context: &Context<'_>) 
             Some(body) => {
                 methods.push(companion::plain(function, body, context));
                 companions.push(companion::vjp(function, body, context));
+                companions.push(groups(function, body));
                 companions.push(extras::all(function, context));
                 proofs.push(proofs::all(function, body, context));
             }
@@ -38,7 +39,7 @@ pub(super) fn impl_(imp: &Impl, bodies: &[Option<Body>], context: &Context<'_>) 
     quote! {
         #(#attrs)*
         impl #generics #self_ty #clause { #(#others)* #(#methods)* }
-        #[allow(non_snake_case, unused, clippy::all)]
+        #[allow(non_snake_case, non_upper_case_globals, unused, clippy::all)]
         impl #generics #self_ty #clause { #(#companions)* }
         #(#layers)*
         #(#proofs)*
@@ -50,6 +51,7 @@ pub(super) fn free(function: &Function, body: &Body, context: &Context<'_>) -> T
     let plain = companion::plain(function, body, context);
     let vjp = companion::vjp(function, body, context);
     let (extras, proofs) = (extras::all(function, context), proofs::all(function, body, context));
+    let groups = groups(function, body);
     let (vis, name, cfgs) = (&function.vis, &function.sig.ident, &function.cfgs);
     let signature = proofs::signature_impl(function, context);
     quote! {
@@ -60,11 +62,17 @@ pub(super) fn free(function: &Function, body: &Body, context: &Context<'_>) -> T
         #vis enum #name {}
         #signature
         #(#cfgs)*
-        #[allow(non_snake_case, unused, clippy::all)]
-        impl #name { #vjp }
+        #[allow(non_snake_case, non_upper_case_globals, unused, clippy::all)]
+        impl #name { #vjp #groups }
         #extras
         #proofs
     }
+}
+
+/// The constants of the kernels that compute several statements.
+fn groups(function: &Function, body: &Body) -> TokenStream {
+    let cfgs = &function.cfgs;
+    body.groups.iter().map(|group| quote!(#(#cfgs)* #group)).collect()
 }
 
 /// The generic parameters that a companion's result may mention, as `use<..>`.

@@ -2,7 +2,7 @@
 
 use crate::hygiene;
 use crate::model::body::grad::{self, Values};
-use crate::model::body::ir::{Branch, Call, Callee, For, Operand, Region, Step, Stmt, Value};
+use crate::model::body::ir::{Branch, Call, Callee, For, Fused, Operand, Region, Step, Stmt, Value};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
@@ -111,6 +111,7 @@ impl Reverse<'_> {
             Stmt::Plain(_) | Stmt::Move { .. } => {}
             Stmt::Call(call) if needed.contains(&call.value) => self.call(call),
             Stmt::Call(_) => {}
+            Stmt::Fused(fused) => self.fused(fused),
             Stmt::Unpack { from, parts } => {
                 let Some(whole) = self.active(from) else { return };
                 if parts.iter().all(|(_, v)| v.is_none_or(|v| !needed.contains(&v))) {
@@ -196,6 +197,17 @@ impl Reverse<'_> {
             }
         };
         self.pull(&values, quote!(#residual), whole, grads);
+    }
+
+    fn fused(&mut self, fused: &Fused) {
+        if fused.outs.iter().all(|out| !self.needed.contains(&out.value)) {
+            return;
+        }
+        let residual = hygiene::local("r", fused.outs[0].value.0);
+        let cts: Vec<TokenStream> = fused.outs.iter().map(|out| self.take(out.value)).collect();
+        let values: Vec<Option<Value>> = fused.operands.iter().map(|o| self.active(o)).collect();
+        let (pattern, after) = self.receive(&values);
+        self.code.extend(quote!(let #pattern = #residual.pull([#(#cts),*]); #after));
     }
 
     fn for_loop(&mut self, f: &For) {

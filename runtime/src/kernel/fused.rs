@@ -1,0 +1,231 @@
+//! Operations of a model's body that one kernel computes.
+//!
+//! Operands broadcast to one shape, and cotangents are summed to the operands' own. The dtype of the result is that of
+//! the operations one after another, apart from what each of them would round.
+
+use super::call::{self, Cotangents, Def, Saved};
+use super::pointwise::{self, Elementwise, Kept};
+use super::run::Given;
+use super::typed::Outs;
+use crate::diff::Want;
+use crate::ops::{Operand, Value, fold};
+use crate::raise::raise;
+use crate::tensor::{Dims, Float, Raw, Tensor, broadcast, try_broadcast};
+use cotangent_hal::{DType, Error};
+use std::marker::PhantomData;
+
+/// A kernel for several operations.
+pub struct Fusion {
+    /// The names of the operations.
+    pub name: &'static str,
+    /// How they are computed.
+    pub form: Form,
+}
+
+/// How a group of operations is computed.
+pub enum Form {
+    /// Element by element.
+    Elements(&'static Elementwise),
+    /// Row by row, over `[R.., C]`. It has one output.
+    Rows {
+        /// The kernel.
+        kernel: &'static Def,
+        /// Bit `i` for an operand that has one element a row.
+        operands: u32,
+        /// Whether the output has one element a row.
+        out: bool,
+        /// The operands, as bits, that must have whole rows together: what a reduction reads.
+        reduced: &'static [u32],
+    },
+}
+
+/// The operands of a kernel.
+pub trait Entries {
+    /// The types of their cotangents.
+    type Cts;
+    #[doc(hidden)]
+    fn list(self) -> Vec<Value<Float>>;
+    #[doc(hidden)]
+    fn cotangents(cts: Cotangents) -> Self::Cts;
+}
+
+macro_rules! entries {
+    ($($($o:ident)+;)*) => { $(
+        impl<$($o: Operand),+> Entries for ($($o,)+) {
+            type Cts = ($($o::Ct,)+);
+            #[allow(non_snake_case, reason = "a value is named like its type")]
+            fn list(self) -> Vec<Value<Float>> {
+                let ($($o,)+) = self;
+                let dtype = common(&[$(($o.float_dtype(), $o.extents().is_empty())),+]);
+                vec![$($o.operand(dtype)),+]
+            }
+            fn cotangents(mut cts: Cotangents) -> Self::Cts {
+                ($(cts.next::<$o::Ct>(),)+)
+            }
+        }
+    )* };
+}
+entries! { A; A B; A B C; A B C D; A B C D E; A B C D E F; }
+
+/// The dtype that float tensors of these are promoted to; one without axes counts where there is no other.
+fn common(dtypes: &[(Option<DType>, bool)]) -> DType {
+    let of = |scalar: bool| {
+        let floats = dtypes.iter().filter(|(_, s)| *s == scalar).filter_map(|(dtype, _)| *dtype);
+        floats.reduce(DType::promote)
+    };
+    of(false).or(of(true)).unwrap_or(DType::F32)
+}
+
+/// The outputs of a kernel.
+#[track_caller]
+pub fn fused<E: Entries>(fusion: &'static Fusion, operands: E) -> Outs {
+    run(fusion, operands.list())
+}
+
+/// The outputs, and what the pullback needs; bit `i + 1` of `want` stands for operand `i`.
+#[track_caller]
+pub fn fused_vjp<E: Entries>(fusion: &'static Fusion, operands: E, want: Want) -> (Outs, FusedPullback<E>) {
+    let (outs, kept) = run_vjp(fusion, operands.list(), want);
+    (outs, FusedPullback(kept, PhantomData))
+}
+
+/// From the cotangents of the outputs to those of the operands.
+pub struct FusedPullback<E>(Pull, PhantomData<fn() -> E>);
+
+impl<E: Entries> FusedPullback<E> {
+    /// The cotangents of the operands.
+    #[track_caller]
+    pub fn pull<const N: usize>(self, cts: [Option<Tensor>; N]) -> E::Cts {
+        E::cotangents(match self.0 {
+            Pull::Elements(kept) => kept.pull(cts),
+            Pull::Rows(kept, saved) => kept.pull(saved, cts.into_iter().flatten().next()),
+        })
+    }
+}
+
+/// What is kept.
+enum Pull {
+    Elements(Kept),
+    Rows(RowsKept, Saved),
+}
+
+/// The operands' own shapes and dtypes, and which operands, or whether the output, have one element a row.
+struct RowsKept {
+    own: Vec<(Dims, DType)>,
+    operands: u32,
+    out: bool,
+}
+
+#[track_caller]
+fn run(fusion: &'static Fusion, operands: Vec<Value<Float>>) -> Outs {
+    let tensors = tensors(fusion.name, operands);
+    match fusion.form {
+        Form::Elements(kernel) => pointwise::apply(kernel, tensors.into_iter().map(Given::of).collect()),
+        Form::Rows { kernel, operands, out, .. } => {
+            let outs = call::call(kernel, &rows(fusion.name, tensors, operands));
+            if out { kept_axis(outs) } else { outs }
+        }
+    }
+}
+
+#[track_caller]
+fn run_vjp(fusion: &'static Fusion, operands: Vec<Value<Float>>, want: Want) -> (Outs, Pull) {
+    let tensors = tensors(fusion.name, operands);
+    match fusion.form {
+        Form::Elements(kernel) => {
+            let (outs, kept) = pointwise::apply_vjp(kernel, tensors.into_iter().map(Given::of).collect(), want);
+            (outs, Pull::Elements(kept))
+        }
+        Form::Rows { kernel, operands, out, .. } => {
+            let own = tensors.iter().map(|t| (t.shape, t.dtype)).collect();
+            let (outs, saved) = call::vjp(kernel, rows(fusion.name, tensors, operands), want);
+            let kept = RowsKept { own, operands, out };
+            (if out { kept_axis(outs) } else { outs }, Pull::Rows(kept, saved))
+        }
+    }
+}
+
+/// The operands over one shape `[R.., C]`, or `[R..]` for those of one element a row.
+#[track_caller]
+fn rows(name: &str, tensors: Vec<Raw>, operands: u32) -> Vec<Given> {
+    let is_row = |at: usize| operands >> at & 1 == 1;
+    let wide = tensors.iter().enumerate().filter(|(at, _)| !is_row(*at));
+    let shape = wide.fold(Dims::new(), |all, (_, t)| broadcast(name, &all, &t.shape));
+    if shape.is_empty() {
+        let message = "the last axis of a tensor without axes is asked for".into();
+        raise(Error::Shape { op: name.into(), message });
+    }
+    let mut narrow = shape;
+    narrow[shape.len() - 1] = 1;
+    let given = |(at, t): (usize, Raw)| match is_row(at) {
+        false => t.expand_to(name, &shape),
+        true => t.expand_to(name, &narrow).without_last(),
+    };
+    tensors.into_iter().enumerate().map(given).map(Given::of).collect()
+}
+
+/// The one output with the axis that its reduction left out, as an extent of 1.
+fn kept_axis(outs: Outs) -> Outs {
+    Outs(outs.0.map(with_last).collect::<Vec<_>>().into_iter())
+}
+
+/// A row-major tensor with one more axis, of extent 1.
+fn with_last(raw: Raw) -> Raw {
+    let mut shape = raw.shape;
+    shape.push("unsqueeze", 1);
+    raw.reinterpret(&shape)
+}
+
+impl RowsKept {
+    #[track_caller]
+    fn pull(self, saved: Saved, ct: Option<Tensor>) -> Cotangents {
+        let count = self.own.len();
+        let ct = ct.map(|ct| if self.out { Tensor::from_raw(ct.raw.without_last()) } else { ct });
+        let fold = |(at, ct): (usize, Option<Raw>)| {
+            let (shape, dtype) = &self.own[at];
+            let ct = ct.map(|ct| if self.operands >> at & 1 == 1 { with_last(ct) } else { ct });
+            ct.map(|ct| fold::sum_to(ct, shape).cast(*dtype))
+        };
+        let cts: Vec<Option<Raw>> = saved.pull([ct], count).0.enumerate().map(fold).collect();
+        Cotangents(cts.into_iter())
+    }
+}
+
+/// Whether a kernel over rows computes, for operands of these shapes, what the operations do one after another: what a
+/// reduction reads has whole rows, and what meets values of rows alone is one of a row too.
+pub fn fits(fusion: &'static Fusion, shapes: &[&[usize]]) -> bool {
+    let Form::Rows { operands, reduced, .. } = fusion.form else { return true };
+    let joined = |mask: u32| {
+        let mut all = shapes.iter().enumerate().filter(|(at, _)| mask >> at & 1 == 1).map(|(_, shape)| *shape);
+        all.try_fold(Dims::new(), |whole, shape| try_broadcast(&whole, shape).ok())
+    };
+    let Some(whole) = joined(!operands) else { return false };
+    let Some(&width) = whole.last() else { return false };
+    let is_one = |(at, shape): (usize, &&[usize])| {
+        operands >> at & 1 == 0
+            || shape.last().is_none_or(|&n| n == 1) && try_broadcast(&whole, shape).is_ok_and(|s| *s == *whole)
+    };
+    shapes.iter().enumerate().all(is_one)
+        && reduced.iter().all(|&mask| joined(mask).is_some_and(|shape| shape.last() == Some(&width)))
+}
+
+/// The operands as tensors. A number, or a tensor without axes, is of the precision of tensors with axes.
+#[track_caller]
+fn tensors(name: &str, operands: Vec<Value<Float>>) -> Vec<Raw> {
+    let given = operands.iter().filter_map(|o| match o {
+        Value::Tensor(t) => Some(&t.raw),
+        Value::Number(_) => None,
+    });
+    let dtypes: Vec<(Option<DType>, bool)> = given.clone().map(|t| (Some(t.dtype), t.shape.is_empty())).collect();
+    let Some(device) = given.clone().next().map(|t| t.device) else {
+        let message = "no operand is a tensor, so that its device is not known".into();
+        raise(Error::Argument { op: name.into(), message })
+    };
+    let dtype = common(&dtypes);
+    let tensor = |operand| match operand {
+        Value::Tensor(t) if t.raw.shape.is_empty() => t.raw.cast(dtype),
+        Value::Tensor(t) => t.raw,
+        Value::Number(n) => Raw::full(&device, dtype, &[], n),
+    };
+    operands.into_iter().map(tensor).collect()
+}
