@@ -163,7 +163,7 @@ pair!(names[C, k] { #[init(normal(1.0))] w: Param![C] } |self, x, y| {
     let mut h = x * self.w;
     for i in 0..3 {
         let y = h.tanh();
-        h = y * 0.5 + h * (i as f64 + 1.0);
+        h = y * 0.5 + h * (0.4 * i as f64);
         if i == 1 {
             h = h.sin() - x;
         }

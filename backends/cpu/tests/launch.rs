@@ -4,7 +4,7 @@ mod views;
 
 use cotangent_cpu::CpuBackend;
 use cotangent_hal::native::{In, Native, Out, Tile};
-use cotangent_hal::{Access, Arg, Backend, DType, Domain, Error, Kernel, Operand, Role, Scalar, kernel};
+use cotangent_hal::{Access, Arg, Backend, DType, Domain, Error, Kernel, Operand, Role, Scalar, View, kernel};
 use views::{Random, Tensor, cases, size};
 
 kernel! {
@@ -92,6 +92,38 @@ fn pointwise() {
         cpu.launch(&AXPY, &shape, &[x.input(), w.input(), y.output(), Arg::Scalar(Scalar::Float(2.0))]).unwrap();
         y.expect(&cpu, &before, &wanted, &format!("seed {seed}, {shape:?}, {x:?}, {w:?}"));
     }
+}
+
+#[test]
+fn outputs_that_are_summed() {
+    let cpu = CpuBackend::new();
+    for seed in cases(300) {
+        let r = &mut Random(seed + 7000);
+        let mut shape = r.shape(1, 5, size());
+        if r.once_in(4) {
+            shape = vec![r.below(60) + 20, r.below(300) + 1000];
+        }
+        let [x, w] = [(); 2].map(|()| floats(&cpu, r, &shape, true));
+        let own = &shape[r.below(shape.len() + 1)..];
+        let dtype = r.float();
+        let y = Tensor::contiguous(&cpu, r, dtype, own);
+        let before = y.bytes(&cpu);
+        let mut wanted = vec![0.0; own.iter().product()];
+        for (i, (x, w)) in x.values(&cpu).iter().zip(w.values(&cpu)).enumerate() {
+            let at = i % wanted.len();
+            wanted[at] += 2.0 * x + w;
+        }
+        let strides = [vec![0; shape.len() - own.len()], y.strides.clone()].concat();
+        let sum = Arg::Sum(View { shape: &shape, strides: &strides, ..y.view() });
+        cpu.launch(&AXPY, &shape, &[x.input(), w.input(), sum, Arg::Scalar(Scalar::Float(2.0))]).unwrap();
+        y.expect(&cpu, &before, &wanted, &format!("seed {seed}, {shape:?}, {own:?}, {x:?}, {w:?}"));
+    }
+    // A view that repeats elements between others is no sum.
+    let x = Tensor::contiguous(&cpu, &mut Random(0), DType::F32, &[2, 3]);
+    let one = Tensor::contiguous(&cpu, &mut Random(0), DType::F32, &[2]);
+    let sum = Arg::Sum(View { shape: &[2, 3], strides: &[1, 0], ..one.view() });
+    let refused = cpu.launch(&AXPY, &[2, 3], &[x.input(), x.input(), sum, Arg::Scalar(Scalar::Float(2.0))]);
+    assert!(refused.is_err_and(|e| e.to_string().contains("trailing")));
 }
 
 #[test]

@@ -63,6 +63,9 @@ pub enum Arg<'a> {
     In(View<'a>),
     /// A tensor that is written; its buffer may be that of an input with the same layout.
     Out(View<'a>),
+    /// A float tensor that the values of an output are added up in: its view repeats elements along leading axes, and
+    /// each element becomes the sum of what is written for it. The order of the sum depends on the shape alone.
+    Sum(View<'a>),
     /// A number.
     Scalar(Scalar),
 }

@@ -4,7 +4,7 @@ use super::call::{Cotangents, Source};
 use super::run::Given;
 use super::typed::{IntoGiven, Outs};
 use crate::diff::{Pullback, Want};
-use crate::ops::{Operand, Slot, Value, broadcast_run, float_of, fold};
+use crate::ops::{Operand, Slot, Value, broadcast_run, float_of, summing_run};
 use crate::raise::raise;
 use crate::tensor::{Dims, Raw, Tensor, broadcast};
 use cotangent_hal::{DType, Error, Kernel};
@@ -188,12 +188,10 @@ impl Kept {
         if ins.is_empty() {
             return Cotangents(list.into_iter());
         }
-        let results = broadcast_run(backward.kernel, ins);
+        let wanted = |arg: &u32| want.has(*arg as usize + 1).then(|| own[*arg as usize]);
+        let results = summing_run(backward.kernel, ins, &backward.wrt.iter().map(wanted).collect::<Vec<_>>());
         for (&arg, result) in backward.wrt.iter().zip(results) {
-            if want.has(arg as usize + 1) {
-                let (shape, dtype) = &own[arg as usize];
-                list[arg as usize] = Some(fold::sum_to(result, shape).cast(*dtype));
-            }
+            list[arg as usize] = result;
         }
         Cotangents(list.into_iter())
     }

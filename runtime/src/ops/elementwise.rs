@@ -1,6 +1,7 @@
 //! How pointwise kernels run: broadcasting, the choice of the result's memory, and the pullback of operations with one
 //! operand.
 
+use super::fold;
 use crate::diff::{Pullback, Want};
 use crate::tensor::{Dims, Raw, Tensor, broadcast, launch};
 use cotangent_hal::{Arg, DType, Kernel, Scalar};
@@ -95,6 +96,51 @@ pub(crate) fn broadcast_run(kernel: &'static Kernel, ins: Vec<Raw>) -> Vec<Raw> 
         launch(&device, kernel, &shape, &args.collect::<Vec<_>>());
     }
     outs
+}
+
+/// The least elements for which it pays to add up in the kernel what is summed, or to leave out what nobody wants.
+const SUMMED: usize = 512;
+
+/// As [`broadcast_run`], each output of a shape and dtype of its own: summed over the axes that broadcasting added or
+/// repeated. An output that nobody wants is `None`.
+#[track_caller]
+pub(crate) fn summing_run(kernel: &'static Kernel, ins: Vec<Raw>, own: &[Option<(Dims, DType)>]) -> Vec<Option<Raw>> {
+    let name = kernel.name;
+    let shape = ins.iter().fold(Dims::new(), |all, x| broadcast(name, &all, &x.shape));
+    let (device, float, total) = (ins[0].device, float_of(ins.iter()), shape.numel());
+    if total == 0 {
+        let zeros = |(shape, dtype): &(Dims, DType)| Raw::full(&device, *dtype, shape, Scalar::Float(0.0));
+        return own.iter().map(|own| own.as_ref().map(zeros)).collect();
+    }
+    let mut lent: Vec<&Raw> = ins.iter().collect();
+    let out = |own: &Option<(Dims, DType)>| match own {
+        Some((own, dtype)) if *own == shape => {
+            let out = Raw::output(&device, *dtype, &shape, &std::mem::take(&mut lent));
+            (out, false)
+        }
+        Some((own, dtype)) if total >= SUMMED && trails(own, &shape) && own.numel() * 16 <= total => {
+            (Raw::empty(&device, *dtype, own), true)
+        }
+        None if total >= SUMMED => (Raw::empty(&device, float, &[]), true),
+        Some(_) | None => (Raw::empty(&device, float, &shape), false),
+    };
+    let outs: Vec<(Raw, bool)> = own.iter().map(out).collect();
+    let seen: Vec<Raw> = ins.iter().map(|x| x.expand_to(name, &shape)).collect();
+    let wide: Vec<Raw> = outs.iter().map(|(y, _)| y.expand_to(name, &shape)).collect();
+    let written = wide.iter().zip(&outs).map(|(y, (_, sum))| if *sum { Arg::Sum(y.view()) } else { Arg::Out(y.view()) });
+    let args: Vec<Arg<'_>> = seen.iter().map(|x| Arg::In(x.view())).chain(written).collect();
+    launch(&device, kernel, &shape, &args);
+    drop((seen, wide, ins));
+    let finish = |((y, _), own): ((Raw, bool), &Option<(Dims, DType)>)| {
+        own.as_ref().map(|(shape, dtype)| fold::sum_to(y, shape).cast(*dtype))
+    };
+    outs.into_iter().zip(own).map(finish).collect()
+}
+
+/// Whether a shape is the trailing part of another, apart from leading extents of 1.
+fn trails(own: &[usize], shape: &[usize]) -> bool {
+    let first = own.iter().position(|&n| n != 1).unwrap_or(own.len());
+    shape.ends_with(&own[first..])
 }
 
 /// The dtype that all float tensors among these are promoted to; `F32` where there is none.

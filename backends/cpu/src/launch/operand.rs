@@ -18,6 +18,8 @@ pub(crate) struct Checked<'a> {
     pub range: (usize, usize),
     /// Whether an output has the very elements of this input.
     pub overwritten: bool,
+    /// How many elements an output's values are added up in.
+    pub sums: Option<usize>,
 }
 
 impl Checked<'_> {
@@ -86,7 +88,7 @@ impl<'a> Operands<'a> {
             if out.operand.role == Role::In {
                 continue;
             }
-            if !out.is_empty() && overlap::repeats(out.view.shape, out.view.strides) {
+            if out.sums.is_none() && !out.is_empty() && overlap::repeats(out.view.shape, out.view.strides) {
                 let name = out.operand.name;
                 return Err(misuse(kernel, format!("the output `{name}` repeats elements; give it memory of its own")));
             }
@@ -136,7 +138,8 @@ fn take_tensor<'a>(
 ) -> Result<()> {
     let view = match (arg, operand.role) {
         (Arg::In(view), Role::In) | (Arg::Out(view), Role::Out | Role::InOut) => view,
-        (Arg::In(_) | Arg::Out(_) | Arg::Scalar(_), _) => {
+        (Arg::Sum(view), Role::Out) if operand.access == Access::Each && operand.dtype.is_float() => view,
+        (Arg::In(_) | Arg::Out(_) | Arg::Sum(_) | Arg::Scalar(_), _) => {
             let wanted = if operand.role == Role::In { "an input" } else { "an output" };
             return Err(misuse(kernel, format!("`{}` is {wanted}, but was given as something else", operand.name)));
         }
@@ -169,8 +172,30 @@ fn take_tensor<'a>(
     let Some(range) = range(view, block) else {
         return Err(misshapen(kernel, format!("`{}` {}", operand.name, outside(view, block))));
     };
-    tensors.push(Checked { operand, dtype: operand.dtype, view, block, range, overwritten: false });
+    let sums = match arg {
+        Arg::Sum(_) => Some(summed(view).ok_or_else(|| {
+            let message = format!("`{}` is summed, but its view {:?} is not a trailing part", operand.name, view.strides);
+            misuse(kernel, message)
+        })?),
+        Arg::In(_) | Arg::Out(_) | Arg::Scalar(_) => None,
+    };
+    tensors.push(Checked { operand, dtype: operand.dtype, view, block, range, overwritten: false, sums });
     Ok(())
+}
+
+/// How many elements a view has that repeats them along leading axes and is row-major in the others.
+fn summed(view: &View<'_>) -> Option<usize> {
+    let (mut count, mut repeats) = (1, false);
+    for (&extent, &stride) in view.shape.iter().zip(view.strides).rev().filter(|(extent, _)| **extent != 1) {
+        if stride == 0 {
+            repeats = true;
+        } else if repeats || usize::try_from(stride) != Ok(count) {
+            return None;
+        } else {
+            count *= extent;
+        }
+    }
+    Some(count)
 }
 
 /// From the lowest element of a view to behind its highest, `(0, 0)` where it is empty; `None` where it has more axes

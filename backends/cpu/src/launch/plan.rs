@@ -40,6 +40,9 @@ pub(crate) struct Walk {
     pub ordered: bool,
     /// Bytes of scratch that a thread needs.
     pub scratch: usize,
+    /// Bytes of the sums that each block of units has of its own, and the most sums of an operand.
+    pub sums: usize,
+    pub most: usize,
 }
 
 /// How tiles see one operand.
@@ -68,8 +71,11 @@ pub(crate) enum Source {
     Scratch { offset: usize, pitch: usize, keep: bool, raw: usize },
     /// The same slice of that many elements for all tiles: whole tensors.
     Fixed(usize),
-    /// A slice that each block of rows has of its own, the `n`-th of such operands.
+    /// A slice that each block of units has of its own, that many bytes from the start of the block's sums.
     Partial(usize),
+    /// Scratch, `offset` bytes from its start, whose values are added to `count` sums that each block of units has of
+    /// its own, `sums` bytes from their start.
+    Summed { offset: usize, sums: usize, count: usize },
 }
 
 impl Walk {
@@ -88,6 +94,8 @@ impl Walk {
             total: 0,
             ordered: false,
             scratch: 0,
+            sums: 0,
+            most: 0,
         }
     }
 
@@ -107,7 +115,8 @@ impl Walk {
         }
         self.total = shape.iter().product();
         self.ordered = tensors.iter().any(|t| t.operand.access == Access::Whole && t.operand.role != Role::In);
-        let plain = |t: &Checked<'_>| t.operand.access == Access::Each && t.view.is_contiguous();
+        let plain =
+            |t: &Checked<'_>| t.operand.access == Access::Each && (t.sums.is_some() || t.view.is_contiguous());
         if kernel.domain == Domain::Pointwise && tensors.iter().all(plain) {
             // The common case: all operands lie alike, in order.
             (self.rank, self.dims[0]) = (1, self.total);
@@ -155,7 +164,9 @@ fn collapse(walk: &mut Walk, domain: Domain, shape: &[usize], tensors: &[Checked
 
 /// The stride of a tensor along an axis of the domain, 0 where it has none there.
 fn stride(tensor: &Checked<'_>, axis: usize) -> isize {
-    let indexed = !tensor.is_empty() && matches!(tensor.operand.access, Access::Each | Access::PerRow);
+    let indexed = !tensor.is_empty()
+        && tensor.sums.is_none()
+        && matches!(tensor.operand.access, Access::Each | Access::PerRow);
     if indexed { tensor.view.strides.get(axis).copied().unwrap_or(0) } else { 0 }
 }
 
@@ -178,7 +189,9 @@ fn cut(walk: &mut Walk, domain: Domain, tensors: &[Checked<'_>], slots: &[Slot])
                 walk.split -= 1;
             }
         }
-        let copied = || tensors.iter().any(|t| t.overwritten || t.dtype == DType::Bool || t.dtype != t.view.dtype);
+        let is_copied =
+            |t: &Checked<'_>| t.overwritten || t.sums.is_some() || t.dtype == DType::Bool || t.dtype != t.view.dtype;
+        let copied = || tensors.iter().any(is_copied);
         let direct = walk.rank == 1 && slots.iter().all(|s| s.strides[0] == 1) && !copied();
         let tile = if direct {
             DIRECT
@@ -234,14 +247,25 @@ fn dense_axis(walk: &Walk, slot: &Slot) -> Option<usize> {
 
 /// Decides which operands tiles see in place, and lays out the scratch of the others.
 fn place(walk: &mut Walk, tensors: &[Checked<'_>], slots: &mut [Slot]) {
-    let mut partials = 0;
+    // Sums of 8 bytes serve all dtypes.
+    let sums = |walk: &mut Walk, count: usize| {
+        let at = walk.sums;
+        walk.sums += count.next_multiple_of(8) * 8;
+        walk.most = walk.most.max(count);
+        at
+    };
     for (slot, tensor) in slots.iter_mut().zip(tensors) {
+        if let Some(count) = tensor.sums {
+            let (offset, length) = (walk.scratch, walk.span * walk.inner);
+            walk.scratch += (length * slot.dtype.size()).next_multiple_of(64).max(64);
+            slot.source = Source::Summed { offset, sums: sums(walk, count), count };
+            continue;
+        }
         let (length, rows) = match slot.access {
             Access::Each => (walk.span * walk.inner, walk.panel.map_or(1, |(_, count)| count)),
             Access::PerRow => (1, walk.panel.map_or(1, |(_, count)| count)),
             Access::PerColumn => {
-                slot.source = Source::Partial(partials);
-                partials += 1;
+                slot.source = Source::Partial(sums(walk, walk.dims[walk.rank - 1]));
                 continue;
             }
             Access::Whole => continue,

@@ -9,7 +9,7 @@ use crate::backend::threads;
 use crate::memory::{Block, Pool};
 use crate::strided::{self, Side, Way};
 use cotangent_hal::native::{In, Level, Out, Tile, TileFn};
-use cotangent_hal::{Access, Arg, DType, Kernel, Result, Role, Scalar};
+use cotangent_hal::{Access, Arg, DType, Domain, Kernel, Result, Role, Scalar};
 use rayon::prelude::*;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -22,6 +22,8 @@ const TASK: usize = 1 << 14;
 /// Rows are summed in blocks of at least this many elements, at most this many blocks, whatever the threads.
 const BLOCK: usize = 1 << 14;
 const BLOCKS: usize = 64;
+/// How many partial sums make one.
+const LANES: usize = 32;
 
 /// What all threads of a launch share.
 struct Run<'a> {
@@ -31,6 +33,8 @@ struct Run<'a> {
     ins: usize,
     body: TileFn,
     scalars: &'a [Scalar],
+    /// Whether a position counts rows.
+    rows: bool,
     pool: &'a Arc<Pool>,
 }
 
@@ -66,9 +70,10 @@ pub(crate) fn launch(
         ins: tensors.iter().take_while(|t| t.operand.role == Role::In).count(),
         body: native.fns[level as usize],
         scalars: &operands.scalars,
+        rows: kernel.domain == Domain::Rows,
         pool,
     };
-    if has(Access::PerColumn) {
+    if walk.most > 0 || has(Access::PerColumn) {
         run.with_partials(tensors)?;
     } else {
         run.all_units()?;
@@ -86,63 +91,64 @@ impl Run<'_> {
         let (units, total) = (self.walk.units, self.walk.total);
         let threads = if total < PARALLEL || self.walk.ordered || units < 2 { 1 } else { threads() };
         if threads == 1 {
-            return self.units(0..units, std::ptr::null_mut(), 0);
+            return self.units(0..units, std::ptr::null_mut());
         }
         let tasks = (total / TASK).min(4 * threads).min(units).max(1);
         (0..tasks)
             .into_par_iter()
-            .try_for_each(|i| self.units(i * units / tasks..(i + 1) * units / tasks, std::ptr::null_mut(), 0))
+            .try_for_each(|i| self.units(i * units / tasks..(i + 1) * units / tasks, std::ptr::null_mut()))
     }
 
     /// Runs all units in blocks, each with its own sums, and adds these in the order of the blocks.
     fn with_partials(&self, tensors: &[Checked<'_>]) -> Result<()> {
-        let columns = self.slots.iter().filter(|s| s.access == Access::PerColumn).count();
-        let (units, total) = (self.walk.units, self.walk.total);
+        let (units, total, pitch) = (self.walk.units, self.walk.total, self.walk.sums);
         let width = self.walk.dims[self.walk.rank - 1];
-        // Sums of 8 bytes serve all dtypes.
-        let pitch = width.next_multiple_of(8);
-        let blocks = (total / BLOCK).min(units / 4).clamp(1, BLOCKS);
+        // The sums of all blocks together are no more than the elements.
+        let most = (total / self.walk.most.max(1)).clamp(1, BLOCKS);
+        let blocks = (total / BLOCK).min(units / 4).clamp(1, most);
         let blocks = if self.walk.ordered { 1 } else { blocks };
-        let memory = self.pool.take(blocks.saturating_mul(columns * 8).saturating_mul(pitch))?;
+        let memory = self.pool.take(blocks.saturating_mul(pitch))?;
         let sums = Shared(memory.ptr());
         let block = |i: usize| {
             let sums = &sums;
-            let own = sums.0.wrapping_add(i * columns * pitch * 8);
-            // SAFETY: the memory holds `blocks` times `columns * pitch` sums of 8 bytes, this block's from `own` on.
-            unsafe { own.write_bytes(0, columns * pitch * 8) };
-            self.units(i * units / blocks..(i + 1) * units / blocks, own, pitch)
+            let own = sums.0.wrapping_add(i * pitch);
+            // SAFETY: the memory holds `blocks` times `pitch` bytes, this block's from `own` on.
+            unsafe { own.write_bytes(0, pitch) };
+            self.units(i * units / blocks..(i + 1) * units / blocks, own)
         };
         if blocks > 1 && total >= PARALLEL && threads() > 1 {
             (0..blocks).into_par_iter().try_for_each(block)?;
         } else {
             (0..blocks).try_for_each(block)?;
         }
-        let outs = self.slots.iter().zip(tensors).filter(|(s, _)| s.access == Access::PerColumn);
-        for (i, (slot, tensor)) in outs.enumerate() {
-            let first = sums.0.wrapping_add(i * pitch * 8);
-            let raw = self.pool.take(width * slot.stored.size())?;
-            // SAFETY: the sums are written, zeros at least; the output's `width` elements are verified, and the
+        for (slot, tensor) in self.slots.iter().zip(tensors) {
+            let (at, count, stride) = match slot.source {
+                Source::Partial(at) => (at, width, tensor.view.strides[0]),
+                Source::Summed { sums, count, .. } => (sums, count, 1),
+                Source::Place | Source::Scratch { .. } | Source::Fixed(_) => continue,
+            };
+            let first = sums.0.wrapping_add(at);
+            let raw = self.pool.take(count * slot.stored.size())?;
+            // SAFETY: the sums are written, zeros at least; the output's `count` elements are verified, and the
             // launch's alone.
             unsafe {
                 match slot.dtype {
-                    DType::F64 => add::<f64>(first, blocks, columns * pitch * 8, width, |a, b| a + b),
-                    DType::F32 | DType::F16 | DType::BF16 => {
-                        add::<f32>(first, blocks, columns * pitch * 8, width, |a, b| a + b);
-                    }
+                    DType::F64 => add::<f64>(first, blocks, pitch, count, |a, b| a + b),
+                    DType::F32 | DType::F16 | DType::BF16 => add::<f32>(first, blocks, pitch, count, |a, b| a + b),
                     DType::I64 | DType::I32 | DType::U8 | DType::Bool => {
-                        add::<i64>(first, blocks, columns * pitch * 8, width, i64::wrapping_add);
+                        add::<i64>(first, blocks, pitch, count, i64::wrapping_add);
                     }
                 }
-                let place = Side { ptr: slot.ptr, strides: &[0, tensor.view.strides[0]] };
+                let place = Side { ptr: slot.ptr, strides: &[0, stride] };
                 let total = Side { ptr: first, strides: &[0, 1] };
-                strided::transfer(Way::Out, &[1, width], (slot.stored, place), (slot.dtype, total), raw.ptr());
+                strided::transfer(Way::Out, &[1, count], (slot.stored, place), (slot.dtype, total), raw.ptr());
             }
         }
         Ok(())
     }
 
-    /// Runs a range of units, with `sums` as the memory of this range's sums over rows, `pitch` elements each.
-    fn units(&self, range: Range<usize>, sums: *mut u8, pitch: usize) -> Result<()> {
+    /// Runs a range of units, with `sums` as the memory of this range's sums.
+    fn units(&self, range: Range<usize>, sums: *mut u8) -> Result<()> {
         let walk = self.walk;
         let scratch = if walk.scratch > 0 { Some(self.pool.take(walk.scratch)?) } else { None };
         let scratch = scratch.as_ref().map_or(std::ptr::null_mut(), Block::ptr);
@@ -157,7 +163,7 @@ impl Run<'_> {
         // Where each operand's scratch was filled from.
         let mut filled = [(std::ptr::null_mut::<u8>(), 0usize, 0usize); MOST];
         for _ in range {
-            self.unit(&at, scratch, sums, pitch, &mut filled);
+            self.unit(&at, scratch, sums, &mut filled);
             for axis in (0..=walk.split).rev() {
                 at[axis] += 1;
                 if at[axis] < walk.steps[axis] {
@@ -176,7 +182,6 @@ impl Run<'_> {
         at: &[usize; 8],
         scratch: *mut u8,
         sums: *mut u8,
-        pitch: usize,
         filled: &mut [(*mut u8, usize, usize); MOST],
     ) {
         let walk = self.walk;
@@ -218,7 +223,8 @@ impl Run<'_> {
                     Source::Place => (starts[i].wrapping_offset(step * size as isize), own),
                     Source::Scratch { offset, pitch, .. } => (scratch.wrapping_add(offset + row * pitch * size), own),
                     Source::Fixed(n) => (slot.ptr, n),
-                    Source::Partial(n) => (sums.wrapping_add(n * pitch * 8), len),
+                    Source::Partial(offset) => (sums.wrapping_add(offset), len),
+                    Source::Summed { offset, .. } => (scratch.wrapping_add(offset), own),
                 };
                 // SAFETY: `n` initialised elements from `ptr` on: those of the tile in a verified view, or scratch or
                 // sums of this thread. Outputs are this launch's alone and inputs that share their elements are read
@@ -239,6 +245,19 @@ impl Run<'_> {
                 let ins = slice::from_raw_parts(ins.as_ptr().cast::<In<'_>>(), self.ins);
                 let outs = slice::from_raw_parts_mut(outs.as_mut_ptr().cast::<Out<'_>>(), self.slots.len() - self.ins);
                 (self.body)(&mut Tile { at, len, ins, outs, scalars: self.scalars });
+            }
+            let first = if self.rows { at * len } else { at };
+            for slot in &self.slots[self.ins..] {
+                if let Source::Summed { offset, sums: place, count } = slot.source {
+                    let (values, sums) = (scratch.wrapping_add(offset), sums.wrapping_add(place));
+                    // SAFETY: the body has written `len` values to scratch; the block has `count` sums of its own.
+                    unsafe {
+                        match slot.dtype {
+                            DType::F64 => fold::<f64>(values, len, sums, count, first),
+                            _ => fold::<f32>(values, len, sums, count, first),
+                        }
+                    }
+                }
             }
         }
         for (i, slot) in self.slots[self.ins..].iter().enumerate() {
@@ -394,6 +413,37 @@ pub(super) unsafe fn output<'a>(dtype: DType, role: Role, ptr: *mut u8, n: usize
                 Out::Bool(slice::from_raw_parts_mut(ptr.cast(), n))
             }
         }
+    }
+}
+
+/// Adds `len` values, the first of them at position `first` of the domain, to `count` sums, each for every `count`-th
+/// position.
+///
+/// # Safety
+/// Values and sums are initialised and aligned, in memory that nobody else uses.
+unsafe fn fold<T: Copy + Default + std::ops::Add<Output = T>>(
+    values: *const u8,
+    len: usize,
+    sums: *mut u8,
+    count: usize,
+    first: usize,
+) {
+    // SAFETY: the caller's promise.
+    let (values, sums) =
+        unsafe { (slice::from_raw_parts(values.cast::<T>(), len), slice::from_raw_parts_mut(sums.cast::<T>(), count)) };
+    if let [sum] = sums {
+        let mut lanes = [T::default(); LANES];
+        let chunks = values.chunks_exact(LANES);
+        let rest = chunks.remainder().iter();
+        chunks.for_each(|chunk| lanes.iter_mut().zip(chunk).for_each(|(lane, &v)| *lane = *lane + v));
+        *sum = lanes.iter().chain(rest).fold(*sum, |sum, &v| sum + v);
+        return;
+    }
+    let (mut at, mut left) = (first % count.max(1), values);
+    while !left.is_empty() && count > 0 {
+        let (now, later) = left.split_at(left.len().min(count - at));
+        sums[at..].iter_mut().zip(now).for_each(|(sum, &v)| *sum = *sum + v);
+        (at, left) = (0, later);
     }
 }
 

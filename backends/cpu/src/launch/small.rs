@@ -51,7 +51,7 @@ pub(crate) fn launch(level: Level, kernel: &'static Kernel, shape: &[usize], arg
     for arg in &args[count..] {
         match arg {
             Arg::Scalar(scalar) if scalars.len() < 4 => scalars.push(*scalar),
-            Arg::Scalar(_) | Arg::In(_) | Arg::Out(_) => return false,
+            Arg::Scalar(_) | Arg::In(_) | Arg::Out(_) | Arg::Sum(_) => return false,
         }
     }
     let Some(overwritten) = overwritten(&tensors) else { return false };
@@ -93,7 +93,7 @@ pub(crate) fn launch(level: Level, kernel: &'static Kernel, shape: &[usize], arg
 fn dense<'a>(operand: &Operand, arg: &'a Arg<'_>, shape: &[usize], len: usize) -> Option<Dense<'a>> {
     let view: &View<'_> = match (arg, operand.role) {
         (Arg::In(view), Role::In) | (Arg::Out(view), Role::Out | Role::InOut) => view,
-        (Arg::In(_) | Arg::Out(_) | Arg::Scalar(_), _) => return None,
+        (Arg::In(_) | Arg::Out(_) | Arg::Sum(_) | Arg::Scalar(_), _) => return None,
     };
     // Bytes of truth values that are read might be anything.
     let plain = operand.access == Access::Each && (operand.dtype != DType::Bool || operand.role == Role::Out);
