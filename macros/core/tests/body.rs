@@ -72,6 +72,52 @@ fn whole_samples_are_sound() {
     }
 }
 
+/// How many kernels a body becomes, whatever its fields are.
+fn kernels(body: TokenStream) -> usize {
+    let text = expand(quote!(impl Net { fn forward(&self, x: Tensor, y: Tensor) -> Tensor { #body } })).to_string();
+    assert!(!text.contains("compile_error"), "{text}");
+    text.matches("const forward__fused").count()
+}
+
+#[test]
+fn chains_share_a_kernel() {
+    let cases = [
+        (1, quote!((x * self.w + self.b).gelu())),
+        // One operation is its own kernel.
+        (0, quote!(self.a.forward(x.relu()) + y)),
+        // What stands between does not matter while nothing uses what is in the group.
+        (1, quote!(let h = x.exp(); let z = self.a.forward(y); h * z)),
+        // A use ends it.
+        (0, quote!(let h = x.exp(); let z = self.a.forward(h); h * z)),
+        (2, quote!(let h = x.exp() + 1.0; let z = self.a.forward(h); (h * z).tanh())),
+        // So does another meaning of a name that it reads.
+        (2, quote!(let h = x.exp() * 2.0; let x = self.a.forward(y); (h * x).tanh())),
+        (1, quote!(let mut x = x; let h = x.exp() * 2.0; x = self.a.forward(y); h + x)),
+        // Numbers of the model are no tensors, so that what is computed of them alone is none.
+        (0, quote!(let s = self.scale.exp() * 2.0; self.a.forward(x) * s)),
+        (1, quote!(let s = self.scale * 2.0; (x + s).relu())),
+        // Reductions along rows join what they read, and what reads them.
+        (1, quote!((x * 0.5 + y).softmax(-1))),
+        (1, quote!(let m = (x * x).mean_keepdim(-1); x * (m + self.eps).rsqrt() * self.w)),
+        // Others do not.
+        (0, quote!(x.softmax(0) * x.amax_keepdim(-1))),
+        (1, quote!(let mut h = x; for i in 0..3 { h = (h * 0.5 + y).tanh(); } h)),
+        (2, quote!(if self.deep { (x + y).relu() } else { (x - y).relu() })),
+    ];
+    for (count, body) in cases {
+        assert_eq!(kernels(body.clone()), count, "{body}");
+    }
+}
+
+#[test]
+fn fusion_can_be_turned_off() {
+    let method = quote!(fn forward(&self, x: Tensor) -> Tensor { (x * 2.0).relu() });
+    for item in [quote!(#[no_fuse] impl Net { #method }), quote!(impl Net { #[no_fuse] #method })] {
+        let text = expand(item).to_string();
+        assert!(!text.contains("fused") && !text.contains("no_fuse"), "{text}");
+    }
+}
+
 #[test]
 fn output_is_a_function_of_the_input() {
     assert_eq!(expand(everything()).to_string(), expand(everything()).to_string());
