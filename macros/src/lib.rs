@@ -3,6 +3,48 @@
 use proc_macro::TokenStream;
 
 /// Makes a model of a struct or an enum, and derives the gradients of its methods.
+///
+/// # Checkpoints
+///
+/// A pullback keeps what the derivative of each operation reads. In the body of a method, `#[checkpoint]` on a `let`, on a
+/// call or on a `for` keeps what the statement or each iteration starts from instead, and runs it again when its gradient is
+/// asked for: one more forward pass for memory that no longer grows with what is inside. Without a gradient it changes
+/// nothing. Checkpoints may be nested.
+///
+/// ```
+/// use cotangent::prelude::*;
+///
+/// #[model(dims(C, L))]
+/// struct Deep {
+///     first: Linear![C => C],
+///     blocks: [Linear![C => C]; L],
+///     drop: Dropout![p = 0.1],
+/// }
+///
+/// #[model]
+/// impl Deep {
+///     fn loss(&self, x: Tensor![B, C], cx: &mut Cx) -> Tensor![] {
+///         let mut x = #[checkpoint] self.first.forward(x);
+///         #[checkpoint]
+///         for block in self.blocks.iter() {
+///             x = self.drop.forward(block.forward(x).tanh(), cx);
+///         }
+///         #[checkpoint]
+///         let y = x.exp() * x.sin();
+///         y.mean(..)
+///     }
+/// }
+///
+/// let model = Deep::init(DeepConfig::new(4, 8), &mut Rng::seed(0), &Device::cpu());
+/// let (loss, grads) = model.loss_grad(Tensor::ones([2, 4], &Device::cpu()), &mut Cx::train(0));
+/// assert!(loss.item().is_finite() && grads.blocks[7].weight.is_some());
+/// ```
+///
+/// What runs again starts from clones of the variables and of the layers that it names, reference counts for tensors: it
+/// draws the random numbers of the first run, sees states as they were and moves none, whatever became of the model in
+/// between. So gradients are those without a checkpoint; cotangents of one value are added up inside of it first, which can
+/// differ in the last bit where the value is used outside as well. Effects of other kinds, such as `println!`, happen again;
+/// a variable that is `&mut` cannot be used inside.
 #[proc_macro_attribute]
 pub fn model(args: TokenStream, item: TokenStream) -> TokenStream {
     cotangent_macros_core::model(args.into(), item.into()).into()

@@ -117,6 +117,11 @@ impl Cx {
         }
     }
 
+    /// A context in the same state inside of a call, so that no call with it begins a step.
+    pub(crate) fn inside(&self) -> Cx {
+        Cx { state: self.state, depth: Arc::new(AtomicUsize::new(1)) }
+    }
+
     /// Opens a call. The outermost one begins a step: the step's number advances and draws start again.
     pub fn enter(&mut self) {
         if self.depth.fetch_add(1, Ordering::Relaxed) == 0 {

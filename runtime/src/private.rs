@@ -9,18 +9,21 @@ pub use crate::ops::{AddVjp, DivVjp, MulVjp, Operand, SubVjp};
 pub use crate::raise::{attempt, raise};
 pub use crate::tensor::{Bool, Float, Int, Tensor};
 pub use crate::{
-    __config as config, __config_stub as config_stub, __model as model, __model_derive as model_derive,
+    __config as config, __config_stub as config_stub, __keep as keep, __model as model, __model_derive as model_derive,
     __model_enum as model_enum, __model_stub as model_stub,
 };
 pub use crate::{__layer, Device, Error, Rng};
 pub use cotangent_hal::{function, kernel, native, raw_kernel};
 pub use data::*;
+pub use keep::*;
 pub use serde;
 
 #[path = "private/data.rs"]
 mod data;
 #[path = "private/forms.rs"]
 mod forms;
+#[path = "private/keep.rs"]
+mod keep;
 
 /// The shape engine, and what proofs reach it through.
 pub mod shape {

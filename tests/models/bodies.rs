@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::support::{device, parameters, paths, with_parameters};
 
 /// Checks `loss` by the parameters and by `x`.
-fn check<M: Model>(model: &M, x: Tensor, loss: impl Fn(&M, Tensor) -> (Tensor, M::Grads, Option<Tensor>)) {
+pub(crate) fn check<M: Model>(model: &M, x: Tensor, loss: impl Fn(&M, Tensor) -> (Tensor, M::Grads, Option<Tensor>)) {
     let mut inputs = parameters(model);
     inputs.push(x);
     check_loss_grad(

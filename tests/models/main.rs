@@ -1,6 +1,7 @@
 //! Models written with the macro: their gradients, and their training runs.
 
 mod bodies;
+mod checkpoint;
 mod fusion;
 mod support;
 mod training;

@@ -34,10 +34,13 @@ impl Net {
     /// The layers in turn, scaled.
     pub fn forward(&self, x: Tensor![B, C], cx: &mut Cx) -> Tensor![B, C] {
         let mut h = x;
+        #[checkpoint]
         for layer in &self.hidden {
             h = layer.forward(h).dropout(self.rate, cx);
         }
-        h * self.scale
+        #[checkpoint]
+        let y = h * self.scale;
+        y
     }
 
     /// A loss.

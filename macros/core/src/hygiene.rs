@@ -11,6 +11,14 @@ pub(crate) fn local(prefix: &str, number: u32) -> Ident {
     format_ident!("__{prefix}{number}", span = Span::call_site())
 }
 
+/// The copy of `self`, or of one of its fields, on which a checkpoint runs again: `__self`, `__self_fc1`.
+pub(crate) fn own(field: Option<&Ident>) -> Ident {
+    match field {
+        Some(field) => format_ident!("__self_{field}", span = Span::call_site()),
+        None => format_ident!("__self", span = Span::call_site()),
+    }
+}
+
 /// Whether a name is one that [`local`] makes, rather than the user's.
 pub(crate) fn is_local(ident: &Ident) -> bool {
     ident.to_string().starts_with("__")

@@ -41,7 +41,10 @@ fn everything() -> TokenStream {
                 let z: Tensor![B, N] = if self.deep && skips.len() > 3 { q.matmul(k.t()) } else { k };
                 if let Some(b) = &self.bias { h = h + b; }
                 println!("{z:?} {}", H);
+                #[checkpoint]
                 for s in skips.iter().rev() { h = h * s; }
+                #[checkpoint]
+                let (h, k) = { h = self.fc1.forward(#[checkpoint] self.fc2.forward(h, cx)); (h * y.size(0), k) };
                 let last = match self.mode { 0 => skips.pop().unwrap(), _ => -h };
                 let loss = (2.0 * last.square()).mean(..) + z.cross_entropy(y);
                 (cat(vec![h, z], 1), loss)
@@ -61,6 +64,19 @@ fn free() -> TokenStream {
 #[test]
 fn perceptron() {
     insta::assert_snapshot!(formatted(forward()));
+}
+
+#[test]
+fn checkpoint() {
+    insta::assert_snapshot!(formatted(quote! {
+        impl Deep {
+            fn forward(&self, x: Tensor![B, C], cx: &mut Cx) -> Tensor![B, C] {
+                #[checkpoint]
+                let y = self.block.forward(x, cx);
+                y
+            }
+        }
+    }));
 }
 
 #[test]

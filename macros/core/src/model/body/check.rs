@@ -4,31 +4,77 @@ use crate::diags::Diags;
 use cotangent_ir::{Output, op};
 use quote::ToTokens;
 use syn::visit::{self, Visit};
-use syn::{Attribute, Expr, Stmt};
+use syn::visit_mut::VisitMut;
+use syn::{Attribute, Expr, ExprCall, ExprForLoop, ExprMethodCall, Meta, Stmt};
 
 /// Reports what the syntax of a body alone shows to be wrong.
 pub(super) fn syntax(block: &syn::Block, diags: &mut Diags) {
-    Syntax { diags, closures_allowed: 0 }.visit_block(block);
+    Syntax { diags, closures_allowed: 0, hosts: vec![] }.visit_block(block);
 }
 
-struct Syntax<'d> {
+/// Reports every `#[checkpoint]` that `visit` meets, in code without a derivative, and takes it away.
+pub(super) fn without_value(visit: impl FnOnce(&mut Checkpoints<'_>), diags: &mut Diags) {
+    visit(&mut Checkpoints { diags, rule: checkpoint_without_value });
+}
+
+/// Reports `#[checkpoint]` among the attributes of an item, and takes it away.
+pub(super) fn without_body(attrs: &mut Vec<Attribute>, diags: &mut Diags) {
+    Checkpoints { diags, rule: misplaced_checkpoint }.visit_attributes_mut(attrs);
+}
+
+/// A visitor that takes every `#[checkpoint]` for a mistake.
+pub(super) struct Checkpoints<'d> {
+    diags: &'d mut Diags,
+    rule: fn(&Attribute, &mut Diags),
+}
+
+impl VisitMut for Checkpoints<'_> {
+    fn visit_attributes_mut(&mut self, attrs: &mut Vec<Attribute>) {
+        attrs.iter().filter(|a| is_checkpoint(a)).for_each(|a| (self.rule)(a, self.diags));
+        attrs.retain(|a| !is_checkpoint(a));
+    }
+}
+
+struct Syntax<'ast, 'd> {
     diags: &'d mut Diags,
     closures_allowed: u32,
+    /// The attributes of what may be a checkpoint.
+    hosts: Vec<&'ast Attribute>,
 }
 
-impl<'ast> Visit<'ast> for Syntax<'_> {
+impl<'ast> Visit<'ast> for Syntax<'ast, '_> {
     fn visit_stmt(&mut self, stmt: &'ast Stmt) {
         let attrs = match stmt {
-            Stmt::Local(local) => &local.attrs[..],
+            Stmt::Local(local) => {
+                self.hosts.extend(&local.attrs);
+                &local.attrs[..]
+            }
             Stmt::Macro(mac) => &mac.attrs[..],
-            Stmt::Item(_) => return,
+            Stmt::Item(item) => {
+                return Checkpoints { diags: self.diags, rule: misplaced_checkpoint }.visit_item_mut(&mut item.clone());
+            }
             Stmt::Expr(..) => &[],
         };
         cfg_statement(attrs, self.diags);
         visit::visit_stmt(self, stmt);
     }
 
+    fn visit_attribute(&mut self, attr: &'ast Attribute) {
+        match (is_checkpoint(attr), self.hosts.iter().any(|host| std::ptr::eq(*host, attr))) {
+            (true, false) => misplaced_checkpoint(attr, self.diags),
+            (true, true) if !matches!(attr.meta, Meta::Path(_)) => checkpoint_arguments(attr, self.diags),
+            (true, true) => {}
+            (false, _) => unknown_attribute(attr, self.diags),
+        }
+    }
+
     fn visit_expr(&mut self, expr: &'ast Expr) {
+        if let Expr::MethodCall(ExprMethodCall { attrs, .. })
+        | Expr::Call(ExprCall { attrs, .. })
+        | Expr::ForLoop(ExprForLoop { attrs, .. }) = expr
+        {
+            self.hosts.extend(attrs);
+        }
         match expr {
             Expr::While(e) => trip_count(&e.while_token, "while", self.diags),
             Expr::Loop(e) => trip_count(&e.loop_token, "loop", self.diags),
@@ -139,6 +185,48 @@ pub(super) fn recursion(name: &proc_macro2::Ident, diags: &mut Diags) {
 /// `#[boxed]` on anything but a call with a pullback.
 pub(super) fn boxed_without_call(at: &Attribute, diags: &mut Diags) {
     diags.error(at, "`#[boxed]` goes on a call with a derivative, such as `#[boxed] self.forward(x)`");
+}
+
+/// Whether an attribute is `#[checkpoint]`.
+pub(super) fn is_checkpoint(attr: &Attribute) -> bool {
+    attr.path().is_ident("checkpoint")
+}
+
+/// `#[checkpoint]` on anything but a `let`, a `for` or a call.
+fn misplaced_checkpoint(at: &Attribute, diags: &mut Diags) {
+    diags.error(
+        at,
+        "`#[checkpoint]` goes on a `let`, a `for` or a call in the body of a method with a derivative, as in `x = #[checkpoint] self.block.forward(x)`",
+    );
+}
+
+/// `#[checkpoint(..)]`.
+fn checkpoint_arguments(at: &Attribute, diags: &mut Diags) {
+    diags.error(at, "`#[checkpoint]` takes no arguments");
+}
+
+/// `#[checkpoint]` on something that has no cotangent.
+pub(super) fn checkpoint_without_value(at: &Attribute, diags: &mut Diags) {
+    diags.error(at, "nothing here has a pullback, so that there is nothing to run again; leave out `#[checkpoint]`");
+}
+
+/// A parameter that is `&mut`, named in a checkpoint.
+pub(super) fn checkpoint_of_changes(at: &proc_macro2::Ident, diags: &mut Diags) {
+    diags.error(at, format!("`{at}` is `&mut`, and what a checkpoint changes would change twice; use it outside"));
+}
+
+/// Attributes of Rust's own that may stand in a body, and `#[boxed]`.
+const ATTRIBUTES: &[&str] = &["allow", "boxed", "cfg", "cfg_attr", "deny", "doc", "expect", "forbid", "warn"];
+
+/// An attribute in a body that nothing reads.
+fn unknown_attribute(at: &Attribute, diags: &mut Diags) {
+    let Some(name) = at.path().get_ident().map(ToString::to_string) else { return };
+    if ATTRIBUTES.contains(&name.as_str()) {
+        return;
+    }
+    let near = ["boxed", "checkpoint"].into_iter().find(|k| strsim::jaro_winkler(k, &name) > 0.8);
+    let hint = near.map_or_else(|| "leave it out".to_owned(), |near| format!("did you mean `{near}`?"));
+    diags.error(at, format!("`#[{name}]` has no meaning in the body of a method with a derivative; {hint}"));
 }
 
 /// A method of the same impl that is marked `#[no_grad]`, called on a value with a derivative.

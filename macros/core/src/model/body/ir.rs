@@ -226,6 +226,17 @@ pub(crate) enum Form {
     If,
     Match(Plain),
     Block,
+    /// A block that keeps what it starts from instead of residuals, and runs again when it is pulled.
+    Checkpoint(Kept),
+}
+
+/// The variables from outside that a checkpoint names, each once and in the order of their names.
+#[derive(Default)]
+pub(crate) struct Kept {
+    /// Those that it reads.
+    pub(crate) read: Vec<Ident>,
+    /// Those that it only assigns.
+    pub(crate) assigned: Vec<Ident>,
 }
 
 /// One alternative.

@@ -10,6 +10,13 @@ pub(super) fn mark(body: &mut Body) {
     region(&mut body.region, &mut Live::new());
 }
 
+/// The variables that a region uses before it gives them a value, some of its own among them. Marks in it are preliminary.
+pub(super) fn inputs(inside: &mut Region) -> BTreeSet<Var> {
+    let mut live = Live::new();
+    region(inside, &mut live);
+    live
+}
+
 fn region(region: &mut Region, live: &mut Live) {
     if let Some(result) = &mut region.result {
         operand(result, live);

@@ -5,6 +5,7 @@ use super::check;
 use crate::diags::Diags;
 use crate::dims::{self, TensorType};
 use syn::spanned::Spanned;
+use syn::visit_mut::VisitMut;
 use syn::{Attribute, FnArg, ImplItem, ItemFn, ItemImpl, Pat, ReceiverKind, ReturnType, Signature, Type};
 
 /// Reads a `#[model] impl`.
@@ -12,6 +13,7 @@ pub(super) fn impl_(mut item: ItemImpl, diags: &mut Diags) -> Impl {
     if let Some((path, _)) = &item.trait_ {
         check::trait_impl(path, diags);
     }
+    check::without_body(&mut item.attrs, diags);
     let (mut functions, mut others) = (vec![], vec![]);
     let fuse = taken(&mut item.attrs, "no_fuse").is_none();
     for entry in std::mem::take(&mut item.items) {
@@ -39,11 +41,12 @@ fn function(
     mut attrs: Vec<Attribute>,
     vis: syn::Visibility,
     mut sig: Signature,
-    block: syn::Block,
+    mut block: syn::Block,
     free: bool,
     diags: &mut Diags,
 ) -> Function {
     let before = diags.len();
+    check::without_body(&mut attrs, diags);
     let no_grad = taken(&mut attrs, "no_grad").is_some();
     let fuse = taken(&mut attrs, "no_fuse").is_none();
     let method = sig.receiver().is_some();
@@ -85,8 +88,9 @@ fn function(
         check::reserved_name(&sig.ident, diags);
     }
     let broken = diags.len() > before;
-    if differentiable {
-        check::syntax(&block, diags);
+    match differentiable {
+        true => check::syntax(&block, diags),
+        false => check::without_value(|marks| marks.visit_block_mut(&mut block), diags),
     }
     let cfgs = attrs.iter().filter(|a| a.path().is_ident("cfg")).cloned().collect();
     Function { attrs, cfgs, vis, sig, method, params, output, block, differentiable, fuse, broken }

@@ -309,12 +309,19 @@ impl Forward<'_> {
         let count = branch.arms.len();
         let mut arms = vec![];
         for (at, arm) in branch.arms.iter().enumerate() {
-            let stmts = self.region(&arm.region);
+            let outs: Vec<Option<Value>> = wanted.iter().map(|i| branch.phis[*i].arms[at]).collect();
+            let (stmts, pullback) = match (&branch.form, wanted.first()) {
+                (Form::Checkpoint(kept), Some(i)) => {
+                    let (stmts, pullback) = self.checkpoint(arm, kept, &outs, &inputs, branch.phis[*i].out.0);
+                    (stmts, Some(pullback))
+                }
+                (_, Some(_)) => {
+                    let stmts = self.region(&arm.region);
+                    (stmts, Some(either(self.closure(&arm.region, &outs, &inputs), at, count)))
+                }
+                (_, None) => (self.region(&arm.region), None),
+            };
             let result = branch.result.is_some().then(|| arm.region.result.as_ref().map(|r| self.operand(r))).flatten();
-            let pullback = residual.as_ref().map(|_| {
-                let outs: Vec<Option<Value>> = wanted.iter().map(|i| branch.phis[*i].arms[at]).collect();
-                either(self.closure(&arm.region, &outs, &inputs), at, count)
-            });
             let tail = match (result, pullback) {
                 (Some(result), Some(pullback)) => quote!((#result, #pullback)),
                 (Some(one), None) | (None, Some(one)) => one,
@@ -323,7 +330,7 @@ impl Forward<'_> {
             arms.push((&arm.head.tokens, quote!({ #stmts #tail })));
         }
         let code = match &branch.form {
-            Form::Block => arms.iter().map(|(_, body)| body.clone()).collect(),
+            Form::Block | Form::Checkpoint(_) => arms.iter().map(|(_, body)| body.clone()).collect(),
             Form::Match(scrutinee) => {
                 let (scrutinee, heads) = (&scrutinee.tokens, arms.iter().map(|(head, body)| quote!(#head => #body)));
                 quote!(match #scrutinee { #(#heads)* })

@@ -1,5 +1,6 @@
 //! Rust code for an impl or a function: the user's methods first, then their companions, then the shape proofs.
 
+mod checkpoint;
 mod companion;
 mod extras;
 mod forward;

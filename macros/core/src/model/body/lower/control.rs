@@ -1,5 +1,6 @@
 //! Loops, branches and blocks.
 
+use super::checkpoint;
 use super::plain::{is_self, names_in, stores};
 use super::{Binding, Lower, Lowered};
 use crate::model::body::check;
@@ -9,7 +10,7 @@ use crate::model::body::ir::{
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use std::collections::BTreeSet;
-use syn::{Expr, ExprForLoop, Pat};
+use syn::{Expr, ExprBlock, ExprForLoop, Pat};
 
 /// What the pattern of a loop is matched against.
 enum Items {
@@ -40,7 +41,15 @@ impl Lower<'_, '_> {
         self.regions.push(vec![]);
         self.open();
         let pat = self.loop_pattern(&f.pat, items);
-        let result = self.block(&f.body);
+        let result = match checkpoint::mark(&f.attrs) {
+            Some(attr) => {
+                if carried.is_empty() {
+                    check::checkpoint_without_value(attr, self.diags);
+                }
+                self.checkpoint(&Expr::Block(ExprBlock { attrs: vec![], label: None, block: f.body.clone() }))
+            }
+            None => self.block(&f.body),
+        };
         if let Some(lowered) = result
             && !matches!(lowered, Lowered::Plain(..))
         {
@@ -172,9 +181,18 @@ impl Lower<'_, '_> {
 
     /// `if`, `match` or a block; its value where one is asked for.
     pub(super) fn branch(&mut self, expr: &Expr, wanted: bool) -> Option<Lowered> {
+        let (form, heads) = self.heads(expr);
+        self.arms(form, heads, wanted, expr)
+    }
+
+    /// An expression as the only arm of a branch; its value, if it has one.
+    pub(super) fn block_of(&mut self, form: Form, expr: &Expr) -> Option<Lowered> {
+        self.arms(form, vec![Head::last(Body::Expr(expr))], true, expr)
+    }
+
+    fn arms(&mut self, form: Form, heads: Vec<Head<'_>>, wanted: bool, expr: &Expr) -> Option<Lowered> {
         let before: Vec<Option<Value>> = self.vars.iter().map(|v| v.value).collect();
         let outer = before.len();
-        let (form, heads) = self.heads(expr);
         let mut arms = vec![];
         let mut ends: Vec<Vec<Option<Value>>> = vec![];
         let mut results = vec![];

@@ -1,5 +1,6 @@
 //! Expressions: every active call becomes a statement of its own.
 
+use super::checkpoint;
 use super::plain::{arithmetic, is_self, list_elements, operation_names};
 use super::{Binding, Lower, Lowered};
 use crate::hygiene;
@@ -8,7 +9,7 @@ use crate::model::body::ir::{Call, Callee, Declare, Operand, Plain, Stmt, Var};
 use cotangent_ir::{Argument, Op, op};
 use proc_macro2::Ident;
 use quote::quote;
-use syn::{Expr, ExprMethodCall};
+use syn::{Expr, ExprCall, ExprMethodCall};
 
 impl Lower<'_, '_> {
     /// Lowers an expression; the result is plain where it carries no derivative.
@@ -41,6 +42,11 @@ impl Lower<'_, '_> {
             Expr::Paren(p) => self.expr(&p.expr),
             Expr::Group(g) => self.expr(&g.expr),
             Expr::Reference(r) => self.expr(&r.expr),
+            Expr::MethodCall(ExprMethodCall { attrs, .. }) | Expr::Call(ExprCall { attrs, .. })
+                if checkpoint::mark(attrs).is_some() =>
+            {
+                self.checkpointed_call(expr)
+            }
             Expr::MethodCall(m) => {
                 let lowered = self.method(m);
                 self.boxed(&m.attrs, lowered)
@@ -253,7 +259,7 @@ impl Lower<'_, '_> {
         Lowered::Active(value, var)
     }
 
-    fn free_call(&mut self, c: &syn::ExprCall) -> Lowered {
+    fn free_call(&mut self, c: &ExprCall) -> Lowered {
         let Expr::Path(path) = &*c.func else {
             check::unsupported(&c.func, self.diags);
             return self.nothing();

@@ -1,5 +1,6 @@
 //! From a user's body to [`ir`](super::ir): names become variables, nested calls become temporaries, sugar disappears.
 
+mod checkpoint;
 mod control;
 mod expr;
 mod place;
@@ -124,6 +125,8 @@ pub(super) struct Lower<'a, 'd> {
     shapes: BTreeMap<Value, shape::Known>,
     /// Dims that are also locals: name, parameter, axis.
     dims: Vec<(Ident, Ident, i64)>,
+    /// Parameters that are `&mut`, the `Cx` aside.
+    exclusive: BTreeSet<String>,
     /// Calls that several outputs are asked of.
     outputs: BTreeMap<Value, shape::Asked>,
     /// The constant that holds the bindings of names so far.
@@ -145,6 +148,7 @@ impl<'a, 'd> Lower<'a, 'd> {
             proofs: Proofs::default(),
             shapes: BTreeMap::new(),
             dims: vec![],
+            exclusive: BTreeSet::new(),
             outputs: BTreeMap::new(),
             last_env: None,
             constants: 0,
@@ -226,6 +230,9 @@ impl<'a, 'd> Lower<'a, 'd> {
                 None
             }
             Kind::Plain => {
+                if matches!(&param.ty, syn::Type::Reference(r) if r.mutability.is_some()) {
+                    self.exclusive.insert(param.ident.to_string());
+                }
                 self.bind(&param.ident, Binding::Plain);
                 None
             }
@@ -290,6 +297,12 @@ impl<'a, 'd> Lower<'a, 'd> {
             Pat::Type(typed) => (&*typed.pat, Some(&*typed.ty)),
             other => (other, None),
         };
+        let mark = checkpoint::mark(&local.attrs);
+        if let Some(attr) = mark
+            && (!self.active(&init.expr) || self.is_place(&init.expr))
+        {
+            check::checkpoint_without_value(attr, self.diags);
+        }
         let may_become_active = self.is_new_list(&init.expr) || self.gives_tensor(&init.expr);
         if let Pat::Ident(p) = pat
             && p.mutability.is_some()
@@ -302,14 +315,15 @@ impl<'a, 'd> Lower<'a, 'd> {
         if !self.active(&init.expr) {
             return self.plain_local(local, pat, declared, &init.expr);
         }
-        let lowered = match &*init.expr {
-            Expr::If(_) | Expr::Match(_) | Expr::Block(_) => match self.branch(&init.expr, true) {
-                Some(lowered) => lowered,
-                None => return self.bind_pattern_plain(pat),
-            },
-            other => self.expr(other),
+        let lowered = match (&*init.expr, mark) {
+            (whole, Some(_)) => self.checkpoint(whole),
+            (Expr::If(_) | Expr::Match(_) | Expr::Block(_), None) => self.branch(&init.expr, true),
+            (other, None) => Some(self.expr(other)),
         };
-        self.bind_lowered(pat, declared, lowered);
+        match lowered {
+            Some(lowered) => self.bind_lowered(pat, declared, lowered),
+            None => self.bind_pattern_plain(pat),
+        }
     }
 
     /// Binds what an active expression became.

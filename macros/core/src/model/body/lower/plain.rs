@@ -137,6 +137,7 @@ impl Lower<'_, '_> {
 /// Emits an expression as it is, with clones where a tensor is used by value.
 pub(super) fn code(lower: &mut Lower<'_, '_>, expr: &Expr) -> Plain {
     let mut expr = expr.clone();
+    check::without_value(|marks| marks.visit_expr_mut(&mut expr), lower.diags);
     let mut rewrite = Rewrite { lower, uses: vec![], hidden: vec![] };
     rewrite.visit_expr_mut(&mut expr);
     let uses = rewrite.uses;
@@ -347,7 +348,8 @@ impl<'ast> Visit<'ast> for Stores<'_> {
     }
 }
 
-fn idents_in(tokens: TokenStream, into: &mut BTreeSet<String>) {
+/// All identifiers in some tokens, those in the braces of format strings included.
+pub(super) fn idents_in(tokens: TokenStream, into: &mut BTreeSet<String>) {
     for token in tokens {
         match token {
             TokenTree::Ident(ident) => {

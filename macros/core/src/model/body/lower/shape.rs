@@ -261,6 +261,11 @@ impl Lower<'_, '_> {
 
     /// After a branch or loop: what all its ends agree on.
     pub(super) fn joined_shape(&mut self, ends: &[Value], out: Value) {
+        if let [only] = ends {
+            let asked = self.outputs.get(only).cloned();
+            self.outputs.extend(asked.map(|asked| (out, asked)));
+            return self.same_shape(*only, out);
+        }
         let names: Option<Vec<Ident>> = ends
             .iter()
             .map(|v| match self.shapes.get(v) {
