@@ -1,6 +1,7 @@
 //! Devices: where tensors live and kernels run.
 
 use crate::raise::raised;
+use crate::report;
 use cotangent_hal::{Arg, Backend, Buffer, Caps, Kernel, LibraryCall};
 use std::fmt;
 use std::sync::Arc;
@@ -55,12 +56,14 @@ impl Device {
     /// Runs `kernel` over the index space `shape`; raises what the backend refuses.
     #[track_caller]
     pub(crate) fn launch(&self, kernel: &'static Kernel, shape: &[usize], args: &[Arg<'_>]) {
+        report::launched();
         raised(self.backend.launch(kernel, shape, args))
     }
 
     /// Runs an operation of an expert library; raises what the backend refuses.
     #[track_caller]
     pub(crate) fn library(&self, call: &LibraryCall<'_>) {
+        report::launched();
         raised(self.backend.library(call))
     }
 

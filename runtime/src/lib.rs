@@ -18,6 +18,7 @@ pub mod prelude;
 mod raise;
 pub mod random;
 pub mod record;
+pub mod report;
 pub mod shape;
 pub mod tensor;
 pub mod testing;

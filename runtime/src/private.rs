@@ -7,6 +7,7 @@ pub use crate::model::{BoxPull, Builder, Grads, Layer, LayerConfig, Leaf, LeafMu
 pub use crate::model::{Summary, grads_at, init as init_model};
 pub use crate::ops::{AddVjp, DivVjp, MulVjp, Operand, SubVjp};
 pub use crate::raise::{attempt, raise};
+pub use crate::report::Call as ReportedCall;
 pub use crate::tensor::{Bool, Float, Int, Tensor};
 pub use crate::{
     __config as config, __config_stub as config_stub, __keep as keep, __model as model, __model_derive as model_derive,

@@ -42,6 +42,11 @@ impl Buffer {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
+    /// What tells this memory apart from all other that is held at the same time.
+    pub fn address(&self) -> usize {
+        Arc::as_ptr(&self.0).cast::<()>() as usize
+    }
+
     /// The backend's own type, or `None` where the memory belongs to another backend.
     pub fn downcast<M: Memory>(&self) -> Option<&M> {
         self.0.as_any().downcast_ref()

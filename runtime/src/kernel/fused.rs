@@ -10,6 +10,7 @@ use super::typed::Outs;
 use crate::diff::Want;
 use crate::ops::{Operand, Value, fold};
 use crate::raise::raise;
+use crate::report;
 use crate::tensor::{Dims, Float, Raw, Tensor, broadcast, try_broadcast};
 use cotangent_hal::{DType, Error};
 use std::marker::PhantomData;
@@ -37,6 +38,19 @@ pub enum Form {
         /// The operands, as bits, that must have whole rows together: what a reduction reads.
         reduced: &'static [u32],
     },
+}
+
+impl Fusion {
+    /// How many launches a call takes, forward and backward.
+    pub(crate) fn launches(&self) -> (usize, usize) {
+        match &self.form {
+            Form::Elements(kernel) => (1, usize::from(kernel.backward.is_some())),
+            Form::Rows { kernel, .. } => {
+                let derived = kernel.gradient.iter().flat_map(|g| g.stage.into_iter().chain([g.backward]));
+                (kernel.forward.launches.len(), derived.map(|d| d.program.launches.len()).sum())
+            }
+        }
+    }
 }
 
 /// The operands of a kernel.
@@ -79,12 +93,14 @@ fn common(dtypes: &[(Option<DType>, bool)]) -> DType {
 /// The outputs of a kernel.
 #[track_caller]
 pub fn fused<E: Entries>(fusion: &'static Fusion, operands: E) -> Outs {
+    report::fused(fusion);
     run(fusion, operands.list())
 }
 
 /// The outputs, and what the pullback needs; bit `i + 1` of `want` stands for operand `i`.
 #[track_caller]
 pub fn fused_vjp<E: Entries>(fusion: &'static Fusion, operands: E, want: Want) -> (Outs, FusedPullback<E>) {
+    report::fused(fusion);
     let (outs, kept) = run_vjp(fusion, operands.list(), want);
     (outs, FusedPullback(kept, PhantomData))
 }

@@ -4,7 +4,7 @@
 //! active result has a [`Value`], the name of its cotangent. Nothing nests: an argument is a variable, a temporary or
 //! plain code. Loops, branches and blocks hold a [`Region`] each, whose pullback is a closure of its own.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 
 /// A float tensor, or a tuple or list of them, assigned once: it names a cotangent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -125,6 +125,8 @@ pub(crate) struct Fused {
     pub(crate) operands: Vec<Operand>,
     /// What is used of it, in the order of the kernel's outputs.
     pub(crate) outs: Vec<Made>,
+    /// Where the last operation stands.
+    pub(crate) span: Span,
 }
 
 /// A variable that a statement gives a value.

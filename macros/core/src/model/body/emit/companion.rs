@@ -52,6 +52,11 @@ pub(super) fn vjp(function: &Function, body: &Body, context: &Context<'_>) -> To
     };
     let mut forward = Forward { body, needed: &needed, grads: grads.clone(), flags: flags.collect() };
     let prologue = frame(function, body, context);
+    let text = match context.self_ty {
+        Some(ty) => format!("{}::{}", super::said(&quote!(#ty)), sig.ident),
+        None => sig.ident.to_string(),
+    };
+    let report = hygiene::report();
     let stmts = forward.region(&body.region);
     let result = body.region.result.as_ref().map(|r| forward.operand(r));
     let out = match &body.region.result {
@@ -78,6 +83,7 @@ pub(super) fn vjp(function: &Function, body: &Body, context: &Context<'_>) -> To
             -> (#ty, impl ::cotangent::__private::Pullback<#grads, Ct = #ct_out, In = (#(#ins,)*)> + #captures) #clause
         {
             #prologue
+            let #report = ::cotangent::__private::ReportedCall::open(#text);
             #stmts
             let __out = #result;
             (__out, #pullback)

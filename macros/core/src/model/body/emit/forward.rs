@@ -4,10 +4,10 @@ use super::reverse;
 use crate::hygiene;
 use crate::model::body::grad::{self, Values};
 use crate::model::body::ir::{
-    Body, Branch, Call, Callee, Declare, For, Form, Fused, Operand, Place, Region, Stmt, Value, Var,
+    Body, Branch, Call, Callee, Declare, For, Form, Fused, Operand, Place, Region, Step, Stmt, Value, Var,
 };
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
 use std::collections::BTreeMap;
 
 /// Prints a body. Without needed values this is the plain method.
@@ -234,12 +234,16 @@ impl Forward<'_> {
         self.flags.insert(call.value, quote!(#want.any()));
         let invoked = if call.boxed { quote!(::cotangent::__private::boxed(#invoked)) } else { invoked };
         let made = self.declare_pair(call.var, call.declare, &residual, invoked);
+        let made = match &call.callee {
+            Callee::Layer { place, .. } => reported(place, made),
+            _ => made,
+        };
         quote!(let #want = ::cotangent::__private::Want::of(&[#bits]); #made)
     }
 
     /// The launch of a kernel that computes several statements.
     fn fused(&mut self, fused: &Fused) -> TokenStream {
-        let Fused { kernel, operands, outs } = fused;
+        let Fused { kernel, operands, outs, span } = fused;
         let list: Vec<TokenStream> = operands.iter().map(|o| self.operand(o)).collect();
         let operands_of = quote!((#(#list,)*));
         let first = outs.first().map_or(0, |out| out.value.0);
@@ -248,15 +252,19 @@ impl Forward<'_> {
         if needed {
             let flags: Vec<TokenStream> = operands.iter().map(|o| self.operand_flag(o)).collect();
             let (want, residual) = (hygiene::local("w", first), hygiene::local("r", first));
+            let call = quote_spanned! {*span=>
+                ::cotangent::__private::kernel::fused_vjp(#kernel, #operands_of, #want)
+            };
             code.extend(quote! {
                 let #want = ::cotangent::__private::Want::of(&[false #(, #flags)*]);
-                let (mut #made, #residual) = ::cotangent::__private::kernel::fused_vjp(#kernel, #operands_of, #want);
+                let (mut #made, #residual) = #call;
             });
             outs.iter().for_each(|out| {
                 self.flags.insert(out.value, quote!(#want.any()));
             });
         } else {
-            code.extend(quote!(let mut #made = ::cotangent::__private::kernel::fused(#kernel, #operands_of);));
+            let call = quote_spanned!(*span=> ::cotangent::__private::kernel::fused(#kernel, #operands_of));
+            code.extend(quote!(let mut #made = #call;));
         }
         for out in outs {
             code.extend(self.declare(out.var, out.declare, quote!(#made.next::<::cotangent::__private::Float>())));
@@ -367,6 +375,16 @@ impl Forward<'_> {
 pub(super) fn borrowed(place: &Place) -> TokenStream {
     let code = &place.code;
     if place.reference { code.clone() } else { quote!(&#code) }
+}
+
+/// A call of a layer, whose field a report names.
+fn reported(place: &Place, call: TokenStream) -> TokenStream {
+    let fields = place.steps.iter().filter_map(|step| match step {
+        Step::Field(name) | Step::Variant(_, name) => Some(name.to_string()),
+        Step::Index(_) | Step::Some => None,
+    });
+    let (field, report) = (fields.collect::<Vec<_>>().join("."), hygiene::report());
+    quote!(#report.at(#field); #call #report.at("");)
 }
 
 /// The pullback of arm `at` as a value of the one type that all arms share.

@@ -7,11 +7,12 @@ use super::uses::Uses;
 use super::{Fuse, Source};
 use crate::hygiene;
 use crate::model::body::ir::{
-    Arm, Branch, Call, Declare, Form, Fused, Made, Operand, Phi, Plain, Region, Stmt, Value, Var,
+    Arm, Branch, Call, Callee, Declare, Form, Fused, Made, Operand, Phi, Plain, Region, Stmt, Value, Var,
 };
 use crate::native;
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
+use syn::spanned::Spanned;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Fuse<'_> {
@@ -92,10 +93,11 @@ impl Fuse<'_> {
         };
         let operands: Vec<Operand> = plan.operands.iter().filter_map(operand).collect();
         let kernel = self.constant(plan, &code);
+        let span = calls.values().last().map_or_else(Span::call_site, place);
         let made = |call: &Call| Made { var: call.var, declare: call.declare, value: call.value };
         let outs: Vec<Made> = outs.iter().filter_map(|at| calls.get(at)).map(made).collect();
         let conditional = plan.rows.as_ref().is_some_and(Layout::is_conditional);
-        let (true, [out]) = (conditional, &outs[..]) else { return Stmt::Fused(Fused { kernel, operands, outs }) };
+        let (true, [out]) = (conditional, &outs[..]) else { return Stmt::Fused(Fused { kernel, operands, outs, span }) };
         // Both arms give their result a name of their own; the branch gives it that of the user.
         let (fast, slow) = ((self.var("k"), self.value()), (self.var("k"), self.value()));
         if let Some(call) = calls.values_mut().find(|c| c.value == out.value) {
@@ -107,7 +109,7 @@ impl Fuse<'_> {
         };
         let head = self.fits(&kernel, &operands);
         let made = Made { var: fast.0, declare: Declare::Let, value: fast.1 };
-        let fused = vec![Stmt::Fused(Fused { kernel, operands, outs: vec![made] })];
+        let fused = vec![Stmt::Fused(Fused { kernel, operands, outs: vec![made], span })];
         let plain = calls.into_values().map(Stmt::Call).collect();
         Stmt::Branch(Branch {
             form: Form::If,
@@ -159,5 +161,15 @@ impl Fuse<'_> {
                 quote!(#function::#name)
             }
         }
+    }
+}
+
+/// Where an operation stands.
+fn place(call: &Call) -> Span {
+    match &call.callee {
+        Callee::Operator { token, .. } => token.span(),
+        Callee::Operation { name } | Callee::Layer { name, .. } => name.span(),
+        Callee::Function { path } | Callee::Associated { path } => path.span(),
+        Callee::Read { place } => place.code.span(),
     }
 }
