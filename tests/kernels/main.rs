@@ -6,4 +6,5 @@ mod gradients;
 mod index;
 mod names;
 mod pointwise;
+mod products;
 mod raw;

@@ -1,6 +1,6 @@
 //! Nodes as Rust expressions.
 
-use super::{Callees, Scalar};
+use super::{Callees, Scalar, Slot};
 use cotangent_ir::{Axis, Binary, Facts, Fold, Id, Kernel, Kind, Node, Num, Unary};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
@@ -11,11 +11,32 @@ pub(super) struct Kernels<'k> {
     pub(super) k: &'k Kernel,
     pub(super) facts: Facts,
     pub(super) callees: Callees<'k>,
+    pub(super) slots: Slots,
+}
+
+/// Where the arguments and outputs of a part of a program live.
+#[derive(Clone)]
+pub(super) struct Slots {
+    pub(super) args: Vec<Slot>,
+    pub(super) outs: Vec<Slot>,
+}
+
+impl Slots {
+    /// Those of a program of one part.
+    pub(super) fn of(k: &Kernel) -> Slots {
+        let args = (0..k.args.len() as u32).map(Slot::In);
+        Slots { args: args.collect(), outs: (0..k.outs.len() as u32).map(Slot::Out).collect() }
+    }
 }
 
 impl<'k> Kernels<'k> {
     pub(super) fn new(k: &'k Kernel, callees: Callees<'k>) -> Self {
-        Kernels { k, facts: Facts::of(k), callees }
+        Kernels::within(k, callees, Slots::of(k))
+    }
+
+    /// A part of a program.
+    pub(super) fn within(k: &'k Kernel, callees: Callees<'k>, slots: Slots) -> Self {
+        Kernels { k, facts: Facts::of(k), callees, slots }
     }
 
     pub(super) fn node(&self, id: Id) -> Node {
@@ -66,6 +87,15 @@ impl<'k> Kernels<'k> {
             Node::Index(axis) => Some(axis),
             _ => None,
         }
+    }
+
+    /// The axis along each dim of an argument, where a node reads all of it: each element once, at its own place.
+    pub(super) fn plain_load(&self, id: Id) -> Option<Vec<Axis>> {
+        let Node::Load { arg, at, guard: false } = self.node(id) else { return None };
+        let axes = self.k.links(at).iter().map(|link| self.bare(link.id)).collect::<Option<Vec<Axis>>>()?;
+        let distinct: BTreeSet<Axis> = axes.iter().copied().collect();
+        let whole = axes.iter().zip(self.k.args[arg.at()].dims.iter()).all(|(axis, dim)| self.extent(*axis) == *dim);
+        (whole && distinct.len() == axes.len()).then_some(axes)
     }
 }
 

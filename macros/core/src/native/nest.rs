@@ -3,7 +3,7 @@
 use super::code::{Kernels, Numbers, Scope, local, scalar, steps};
 use super::plan::plain_store;
 use super::rows::{first_hit, operand_name};
-use super::{Access, Domain, Launch, Operand, Scalar, Slot, Unsupported};
+use super::{Access, Domain, Launch, Operand, Scalar, Unsupported};
 use cotangent_ir::{Axis, Fold, Id, Kind, Mode, Node, OutDef, Store};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -29,7 +29,8 @@ pub(super) fn launch(k: &Kernels<'_>, out: usize, numbers: &Numbers) -> Result<L
         Some(store) => {
             let view = (0..store.over.len()).map(|d| Some(d as u8)).collect();
             nest.operands.push(Operand {
-                slot: Slot::Out(out as u32),
+                slot: k.slots.outs[out],
+                written: true,
                 access: Access::Each,
                 kind,
                 view: Some(view),
@@ -39,7 +40,8 @@ pub(super) fn launch(k: &Kernels<'_>, out: usize, numbers: &Numbers) -> Result<L
         }
         None => {
             nest.operands.push(Operand {
-                slot: Slot::Out(out as u32),
+                slot: k.slots.outs[out],
+                written: true,
                 access: Access::Whole,
                 kind,
                 view: None,
@@ -99,8 +101,9 @@ impl Nest<'_> {
                         if let std::collections::btree_map::Entry::Vacant(place) = self.at.entry(arg.0) {
                             place.insert(at);
                             let kind = k.kind(id);
-                            let slot = Slot::In(arg.0);
-                            self.operands.push(Operand { slot, access: Access::Whole, kind, view: None, from: None });
+                            let slot = k.slots.args[arg.at()];
+                            let access = Access::Whole;
+                            self.operands.push(Operand { slot, written: false, access, kind, view: None, from: None });
                         }
                     }
                 },

@@ -1,6 +1,7 @@
 //! Which outputs are computed together, and how.
 
 use super::code::Kernels;
+use super::contract::is_matrix_product;
 use super::{Access, Domain};
 use cotangent_ir::{Axis, Fold, Id, Mode, Node, OutDef, Store};
 use std::collections::BTreeSet;
@@ -41,11 +42,11 @@ pub(super) struct Written {
     pub(super) factor: f64,
 }
 
-/// All outputs of a kernel, each in one group.
-pub(super) fn groups(k: &Kernels<'_>) -> Vec<Group> {
+/// Outputs of a kernel, each in one group.
+pub(super) fn groups(k: &Kernels<'_>, outs: &[usize]) -> Vec<Group> {
     let mut groups: Vec<Group> = vec![];
-    for (at, out) in k.k.outs.iter().enumerate() {
-        let Some((rows, column, written)) = tiles(k, at, out) else {
+    for &at in outs {
+        let Some((rows, column, written)) = tiles(k, at, &k.k.outs[at]) else {
             groups.push(Group::Nest { out: at });
             continue;
         };
@@ -115,8 +116,11 @@ pub(super) fn plain_store<'k>(k: &Kernels<'_>, out: &'k OutDef) -> Option<&'k St
 }
 
 /// The layout of one output, if it has one.
-fn tiles(k: &Kernels<'_>, at: usize, out: &OutDef) -> Option<(Vec<Axis>, Column, Written)> {
+pub(super) fn tiles(k: &Kernels<'_>, at: usize, out: &OutDef) -> Option<(Vec<Axis>, Column, Written)> {
     let store = plain_store(k, out)?;
+    if values(k, &[store.node]).into_iter().any(|id| is_matrix_product(k, id)) {
+        return None;
+    }
     let over = store.over.to_vec();
     summed(k, at, &over, store.node).or_else(|| elements(k, at, &over, store.node))
 }
@@ -162,7 +166,8 @@ fn elements(k: &Kernels<'_>, at: usize, over: &[Axis], node: Id) -> Option<(Vec<
     fits(k, node, &found.0, found.1).then_some(found)
 }
 
-/// Whether everything that a node needs lies on a row: loads at plain axes, reductions along the column alone.
+/// Whether everything that a node needs lies on a row: loads at plain axes, reductions along the column alone, none of
+/// which is the same for several rows.
 fn fits(k: &Kernels<'_>, node: Id, rows: &[Axis], column: Column) -> bool {
     let is_column = |axis: Axis| !rows.contains(&axis) && k.extent(axis) == column.extent;
     values(k, &[node]).into_iter().all(|id| {
@@ -170,17 +175,10 @@ fn fits(k: &Kernels<'_>, node: Id, rows: &[Axis], column: Column) -> bool {
         let columns = free.iter().filter(|a| is_column(**a)).count();
         let known = free.iter().all(|a| rows.contains(a) || is_column(*a));
         let shape = match k.node(id) {
-            Node::Fold(_, run, _) => matches!(k.bound(run)[..], [axis] if is_column(axis)),
-            Node::Load { arg, at, guard } => {
-                let axes: Option<Vec<Axis>> = k.links(at).iter().map(|id| k.bare(*id)).collect();
-                let dims = &k.k.args[arg.at()].dims;
-                !guard
-                    && axes.is_some_and(|axes| {
-                        let distinct: BTreeSet<Axis> = axes.iter().copied().collect();
-                        distinct.len() == axes.len()
-                            && axes.iter().zip(dims.iter()).all(|(axis, dim)| k.extent(*axis) == *dim)
-                    })
+            Node::Fold(_, run, _) => {
+                matches!(k.bound(run)[..], [axis] if is_column(axis)) && rows.iter().all(|row| free.contains(row))
             }
+            Node::Load { .. } => k.plain_load(id).is_some(),
             Node::Scan { .. } => false,
             _ => true,
         };

@@ -17,6 +17,7 @@ pub(super) fn launch(k: &Kernels<'_>, tiles: &Tiles, numbers: &Numbers) -> Launc
 pub(super) fn scalars(k: &Kernels<'_>, tiles: &Tiles, order: &[u32], numbers: &Numbers) -> Launch {
     let operand = |at: &u32| Operand {
         slot: Slot::In(*at),
+        written: false,
         access: Access::Each,
         kind: k.k.args.get(*at as usize).map_or(Kind::Float, |arg| arg.kind),
         view: Some(vec![None]),
@@ -78,7 +79,8 @@ impl Rows<'_> {
                         view.push(column);
                     }
                     let kind = k.kind(id);
-                    let operand = Operand { slot: Slot::In(arg.0), access, kind, view: Some(view), from: None };
+                    let slot = k.slots.args[arg.at()];
+                    let operand = Operand { slot, written: false, access, kind, view: Some(view), from: None };
                     let known = self.operands.iter().position(|o| *o == operand);
                     let at = known.unwrap_or(self.operands.len());
                     if known.is_none() {
@@ -111,12 +113,13 @@ impl Rows<'_> {
                 Access::PerRow | Access::Whole => rows.take(count).collect(),
             };
             let kind = k.k.outs[written.out].kind;
-            let slot = Slot::Out(written.out as u32);
+            let slot = k.slots.outs[written.out];
             if let Some(operand) = self.in_place(written, &view) {
                 self.operands.push(operand);
                 continue;
             }
-            self.operands.push(Operand { slot, access: written.access, kind, view: Some(view), from: None });
+            let (access, view) = (written.access, Some(view));
+            self.operands.push(Operand { slot, written: true, access, kind, view, from: None });
         }
     }
 
@@ -130,7 +133,8 @@ impl Rows<'_> {
         let at = self.operands.iter().position(own)?;
         let only = self.operands.iter().filter(|o| own(o)).count() == 1;
         let operand = Operand {
-            slot: Slot::Out(written.out as u32),
+            slot: k.slots.outs[written.out],
+            written: true,
             access: Access::Each,
             kind: out.kind,
             view: Some(view.to_vec()),
