@@ -36,7 +36,7 @@ pub(crate) struct Walk {
     pub weights: [usize; 8],
     /// Elements of the domain.
     pub total: usize,
-    /// Whether all of it is one sequence, in row-major order.
+    /// Whether all of it is one sequence, in row-major order, run once or for each part.
     pub ordered: bool,
     /// Bytes of scratch that a thread needs.
     pub scratch: usize,
@@ -68,7 +68,7 @@ pub(crate) enum Source {
     Scratch { offset: usize, pitch: usize, keep: bool, raw: usize },
     /// The same slice of that many elements for all tiles: whole tensors.
     Fixed(usize),
-    /// A slice that each block of rows has of its own, the `n`-th of such operands.
+    /// A slice that each block of tiles has of its own, the `n`-th of such operands.
     Partial(usize),
 }
 
@@ -106,7 +106,8 @@ impl Walk {
             });
         }
         self.total = shape.iter().product();
-        self.ordered = tensors.iter().any(|t| t.operand.access == Access::Whole && t.operand.role != Role::In);
+        let whole = |t: &Checked<'_>| matches!(t.operand.access, Access::Whole | Access::Part);
+        self.ordered = tensors.iter().any(|t| whole(t) && t.operand.role != Role::In);
         let plain = |t: &Checked<'_>| t.operand.access == Access::Each && t.view.is_contiguous();
         if kernel.domain == Domain::Pointwise && tensors.iter().all(plain) {
             // The common case: all operands lie alike, in order.
@@ -179,7 +180,8 @@ fn cut(walk: &mut Walk, domain: Domain, tensors: &[Checked<'_>], slots: &[Slot])
             }
         }
         let copied = || tensors.iter().any(|t| t.overwritten || t.dtype == DType::Bool || t.dtype != t.view.dtype);
-        let direct = walk.rank == 1 && slots.iter().all(|s| s.strides[0] == 1) && !copied();
+        let dense = |s: &Slot| s.access == Access::Total || s.strides[0] == 1;
+        let direct = walk.rank == 1 && slots.iter().all(dense) && !copied();
         let tile = if direct {
             DIRECT
         } else if wide {
@@ -239,12 +241,12 @@ fn place(walk: &mut Walk, tensors: &[Checked<'_>], slots: &mut [Slot]) {
         let (length, rows) = match slot.access {
             Access::Each => (walk.span * walk.inner, walk.panel.map_or(1, |(_, count)| count)),
             Access::PerRow => (1, walk.panel.map_or(1, |(_, count)| count)),
-            Access::PerColumn => {
+            Access::PerColumn | Access::Total => {
                 slot.source = Source::Partial(partials);
                 partials += 1;
                 continue;
             }
-            Access::Whole => continue,
+            Access::Whole | Access::Part => continue,
         };
         let input = slot.role == Role::In;
         // Bytes of truth values are made 0 or 1 on the way into scratch; as bytes they might be anything.

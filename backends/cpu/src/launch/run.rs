@@ -31,13 +31,15 @@ struct Run<'a> {
     ins: usize,
     body: TileFn,
     scalars: &'a [Scalar],
+    /// Where the part of the outputs begins that is written.
+    part: usize,
     pool: &'a Arc<Pool>,
 }
 
 // SAFETY: the pointers in `slots` come from blocks that the launch has borrowed, for writing where they are outputs.
 // Threads take disjoint units, and outputs do not repeat elements, so that no element is written by two of them, nor
 // written by one and read by another: an input shares elements with an output only index by index, and each block of
-// rows has partial sums of its own.
+// tiles has partial sums, each part of an output elements of its own.
 unsafe impl Sync for Run<'_> {}
 
 /// See [`Backend::launch`](cotangent_hal::Backend::launch).
@@ -57,7 +59,7 @@ pub(crate) fn launch(
     let (mut walk, mut slots) = (Walk::new(), Few::new());
     walk.plan(kernel, shape, tensors, &mut slots);
     let has = |access| tensors.iter().any(|t| t.operand.access == access);
-    let whole = has(Access::Whole);
+    let whole = has(Access::Whole) || has(Access::Part);
     let copies = if whole { bind_whole(pool, tensors, &mut slots)? } else { Vec::new() };
     let native = if operands.wide { kernel.native64.as_ref().unwrap_or(&kernel.native) } else { &kernel.native };
     let run = Run {
@@ -66,10 +68,13 @@ pub(crate) fn launch(
         ins: tensors.iter().take_while(|t| t.operand.role == Role::In).count(),
         body: native.fns[level as usize],
         scalars: &operands.scalars,
+        part: 0,
         pool,
     };
-    if has(Access::PerColumn) {
+    if has(Access::PerColumn) || has(Access::Total) {
         run.with_partials(tensors)?;
+    } else if has(Access::Part) {
+        run.in_parts(tensors)?;
     } else {
         run.all_units()?;
     }
@@ -96,11 +101,15 @@ impl Run<'_> {
 
     /// Runs all units in blocks, each with its own sums, and adds these in the order of the blocks.
     fn with_partials(&self, tensors: &[Checked<'_>]) -> Result<()> {
-        let columns = self.slots.iter().filter(|s| s.access == Access::PerColumn).count();
+        let width = |slot: &Slot| match slot.access {
+            Access::PerColumn => Some(self.walk.dims[self.walk.rank - 1]),
+            Access::Total => Some(1),
+            Access::Each | Access::PerRow | Access::Whole | Access::Part => None,
+        };
+        let columns = self.slots.iter().filter_map(width).count();
         let (units, total) = (self.walk.units, self.walk.total);
-        let width = self.walk.dims[self.walk.rank - 1];
         // Sums of 8 bytes serve all dtypes.
-        let pitch = width.next_multiple_of(8);
+        let pitch = self.slots.iter().filter_map(width).max().unwrap_or(0).next_multiple_of(8);
         let blocks = (total / BLOCK).min(units / 4).clamp(1, BLOCKS);
         let blocks = if self.walk.ordered { 1 } else { blocks };
         let memory = self.pool.take(blocks.saturating_mul(columns * 8).saturating_mul(pitch))?;
@@ -117,8 +126,8 @@ impl Run<'_> {
         } else {
             (0..blocks).try_for_each(block)?;
         }
-        let outs = self.slots.iter().zip(tensors).filter(|(s, _)| s.access == Access::PerColumn);
-        for (i, (slot, tensor)) in outs.enumerate() {
+        let outs = self.slots.iter().zip(tensors).filter_map(|(slot, tensor)| Some((slot, tensor, width(slot)?)));
+        for (i, (slot, tensor, width)) in outs.enumerate() {
             let first = sums.0.wrapping_add(i * pitch * 8);
             let raw = self.pool.take(width * slot.stored.size())?;
             // SAFETY: the sums are written, zeros at least; the output's `width` elements are verified, and the
@@ -133,12 +142,46 @@ impl Run<'_> {
                         add::<i64>(first, blocks, columns * pitch * 8, width, i64::wrapping_add);
                     }
                 }
-                let place = Side { ptr: slot.ptr, strides: &[0, tensor.view.strides[0]] };
+                let step = tensor.view.strides.first().copied().unwrap_or(1);
+                let place = Side { ptr: slot.ptr, strides: &[0, step] };
                 let total = Side { ptr: first, strides: &[0, 1] };
                 strided::transfer(Way::Out, &[1, width], (slot.stored, place), (slot.dtype, total), raw.ptr());
             }
         }
         Ok(())
+    }
+
+    /// Runs all units for each part of the outputs that are cut in parts.
+    ///
+    /// An element is written by one of the parts, in the order of the units, so that it does not matter how many there
+    /// are.
+    fn in_parts(&self, tensors: &[Checked<'_>]) -> Result<()> {
+        let work: usize = tensors.iter().map(|t| t.view.len()).fold(0, usize::saturating_add);
+        let cut = || tensors.iter().filter(|t| t.operand.access == Access::Part);
+        let most = cut().map(|t| t.view.shape[0]).min().unwrap_or(1);
+        let whole = tensors.iter().any(|t| t.operand.access == Access::Whole && t.operand.role != Role::In);
+        let parts = if work < PARALLEL || whole { 1 } else { threads().min(most).max(1) };
+        let part = |i: usize| {
+            let mut slots: Few<Slot> = Few::new();
+            let mut begin = 0;
+            for (slot, tensor) in self.slots.iter().zip(tensors) {
+                let mut slot = *slot;
+                if slot.access == Access::Part {
+                    let (first, rows) = (tensor.view.shape[0], tensor.view.len() / tensor.view.shape[0].max(1));
+                    let (from, to) = (i * first / parts, (i + 1) * first / parts);
+                    let size = slot.dtype.size();
+                    slot.ptr = slot.ptr.wrapping_add(from * rows * size);
+                    slot.source = Source::Fixed((to - from) * rows);
+                    begin = from;
+                    // SAFETY: the rows `from..to` of the output's own elements, or of their copy: this part's alone.
+                    unsafe { slot.ptr.write_bytes(0, (to - from) * rows * size) };
+                }
+                slots.push(slot);
+            }
+            let units = self.walk.units;
+            Run { slots: &slots, part: begin, ..*self }.units(0..units, std::ptr::null_mut(), 0)
+        };
+        if parts > 1 { (0..parts).into_par_iter().try_for_each(part) } else { part(0) }
     }
 
     /// Runs a range of units, with `sums` as the memory of this range's sums over rows, `pitch` elements each.
@@ -211,14 +254,14 @@ impl Run<'_> {
             let mut ins = [const { MaybeUninit::<In<'_>>::uninit() }; MOST];
             let mut outs = [const { MaybeUninit::<Out<'_>>::uninit() }; MOST];
             for (i, slot) in self.slots.iter().enumerate() {
-                let own = if slot.access == Access::PerRow { 1 } else { len };
+                let own = if matches!(slot.access, Access::PerRow | Access::Total) { 1 } else { len };
                 let step = row as isize * if walk.panel.is_some() { slot.strides[panel] } else { 0 };
                 let size = slot.dtype.size();
                 let (ptr, n) = match slot.source {
                     Source::Place => (starts[i].wrapping_offset(step * size as isize), own),
                     Source::Scratch { offset, pitch, .. } => (scratch.wrapping_add(offset + row * pitch * size), own),
                     Source::Fixed(n) => (slot.ptr, n),
-                    Source::Partial(n) => (sums.wrapping_add(n * pitch * 8), len),
+                    Source::Partial(n) => (sums.wrapping_add(n * pitch * 8), own),
                 };
                 // SAFETY: `n` initialised elements from `ptr` on: those of the tile in a verified view, or scratch or
                 // sums of this thread. Outputs are this launch's alone and inputs that share their elements are read
@@ -238,7 +281,7 @@ impl Run<'_> {
             unsafe {
                 let ins = slice::from_raw_parts(ins.as_ptr().cast::<In<'_>>(), self.ins);
                 let outs = slice::from_raw_parts_mut(outs.as_mut_ptr().cast::<Out<'_>>(), self.slots.len() - self.ins);
-                (self.body)(&mut Tile { at, len, ins, outs, scalars: self.scalars });
+                (self.body)(&mut Tile { at, len, part: self.part, ins, outs, scalars: self.scalars });
             }
         }
         for (i, slot) in self.slots[self.ins..].iter().enumerate() {
@@ -292,7 +335,7 @@ impl Run<'_> {
 fn bind_whole(pool: &Arc<Pool>, tensors: &[Checked<'_>], slots: &mut [Slot]) -> Result<Vec<Block>> {
     let mut copies = Vec::new();
     for (slot, tensor) in slots.iter_mut().zip(tensors) {
-        if slot.access != Access::Whole {
+        if !matches!(slot.access, Access::Whole | Access::Part) {
             continue;
         }
         let n = if !tensor.is_empty() { tensor.view.len() } else { 0 };
@@ -306,7 +349,7 @@ fn bind_whole(pool: &Arc<Pool>, tensors: &[Checked<'_>], slots: &mut [Slot]) -> 
                 unsafe { between(Way::In, pool, tensor, slot.ptr, place)? };
             }
         }
-        if slot.role == Role::Out {
+        if slot.role == Role::Out && slot.access == Access::Whole {
             // SAFETY: the slice is the output's own `n` elements, or their copy.
             unsafe { slot.ptr.write_bytes(0, n * slot.dtype.size()) };
         }
@@ -317,7 +360,8 @@ fn bind_whole(pool: &Arc<Pool>, tensors: &[Checked<'_>], slots: &mut [Slot]) -> 
 /// Writes whole outputs that were copies back to their places.
 fn return_whole(pool: &Arc<Pool>, tensors: &[Checked<'_>], slots: &[Slot]) -> Result<()> {
     for (slot, tensor) in slots.iter().zip(tensors) {
-        if slot.access == Access::Whole && slot.role != Role::In && !in_place(tensor) && !tensor.is_empty() {
+        let whole = matches!(slot.access, Access::Whole | Access::Part);
+        if whole && slot.role != Role::In && !in_place(tensor) && !tensor.is_empty() {
             let place = tensor.block.ptr().wrapping_add(tensor.view.offset * slot.stored.size());
             // SAFETY: the view's elements are verified, and this launch alone writes them.
             unsafe { between(Way::Out, pool, tensor, slot.ptr, place)? };
