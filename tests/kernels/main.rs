@@ -8,3 +8,4 @@ mod names;
 mod pointwise;
 mod products;
 mod raw;
+mod steps;

@@ -221,3 +221,62 @@ impl fmt::Display for Program {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cotangent_ir::List;
+
+    static KERNEL: ir::Kernel = ir::Kernel {
+        name: ir::Name::Borrowed("k"),
+        dims: List::Borrowed(&[]),
+        axes: List::Borrowed(&[]),
+        args: List::Borrowed(&[]),
+        outs: List::Borrowed(&[OUT, OUT]),
+        nodes: List::Borrowed(&[]),
+        links: List::Borrowed(&[]),
+        spans: List::Borrowed(&[]),
+        callees: List::Borrowed(&[]),
+    };
+    const OUT: ir::OutDef = ir::OutDef {
+        name: ir::Name::Borrowed("y"),
+        kind: ir::Kind::Float,
+        dims: List::Borrowed(&[]),
+        mode: ir::Mode::Set,
+        stores: List::Borrowed(&[]),
+    };
+
+    const fn product(a: Slot, b: Slot, out: Slot) -> Step {
+        const fn factor(slot: Slot) -> Factor {
+            Factor { slot, axes: &[] }
+        }
+        Step::Product(Product { factors: [factor(a), factor(b)], out: factor(out) })
+    }
+
+    /// The first temporary value serves both outputs, the second the first alone.
+    static PROGRAM: Program = Program {
+        ir: &KERNEL,
+        groups: &[],
+        nonempty: &[],
+        positions: &[],
+        temps: &[Temp { kind: ir::Kind::Float, axes: &[] }, Temp { kind: ir::Kind::Float, axes: &[] }],
+        steps: &[
+            product(Slot::In(0), Slot::In(1), Slot::Temp(0)),
+            product(Slot::In(0), Slot::Temp(0), Slot::Temp(1)),
+            product(Slot::Temp(0), Slot::Temp(1), Slot::Out(0)),
+            product(Slot::In(1), Slot::Temp(0), Slot::Out(1)),
+        ],
+    };
+
+    #[test]
+    fn steps_that_nobody_needs_are_left_out() {
+        let needed = |wanted: [bool; 2]| {
+            let needed = PROGRAM.needed(|out| wanted[out]);
+            (needed.steps, needed.outs, needed.temps)
+        };
+        assert_eq!(needed([true, true]), (vec![true; 4], vec![true; 2], vec![true; 2]));
+        assert_eq!(needed([true, false]), (vec![true, true, true, false], vec![true, false], vec![true; 2]));
+        assert_eq!(needed([false, true]), (vec![true, false, false, true], vec![false, true], vec![true, false]));
+        assert_eq!(needed([false, false]).0, [false; 4]);
+    }
+}

@@ -234,12 +234,13 @@ fn start(memory: &Memory<'_>, l: &Launch, bound: &Bound<'_>) {
     let windows: Vec<Window> = seen
         .map(|(operand, tile)| {
             let axes = match tile.access {
-                Access::Each | Access::Whole => &extents[..],
+                Access::Each | Access::Whole | Access::Part => &extents[..],
+                Access::Total => &[],
                 Access::PerRow => &extents[..extents.len().saturating_sub(1)],
                 Access::PerColumn => &extents[extents.len().saturating_sub(1)..],
             };
             let mut window = window(memory, operand, axes, bound);
-            if single && operand.view.is_some() && tile.access != Access::PerRow {
+            if single && operand.view.is_some() && tile.access == Access::Each {
                 window.shape.push(name, 1);
                 window.strides.push(name, 1);
             }

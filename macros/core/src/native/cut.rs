@@ -5,10 +5,11 @@
 //! What is left reads these as it reads arguments.
 
 use super::arena;
-use super::code::{Kernels, Numbers, Slots};
+use super::code::{Kernels, Slots};
 use super::contract::{Contraction, contraction, whole_load};
+use super::emit::Parts;
 use super::plan::{Group, groups, plain_store, tiles};
-use super::{Callees, Factor, Product, Slot, Step, Temp, Unsupported, nest, rows};
+use super::{Factor, Product, Slot, Step, Temp, Unsupported, nest, rows};
 use cotangent_ir::{Axis, Id, Kernel, Kind, Node, Num, OutDef, Run};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,12 +23,11 @@ pub(super) struct Schedule {
 ///
 /// # Errors
 /// The first construct that has no native form.
-pub(super) fn schedule(k: &Kernel, numbers: &Numbers, callees: Callees<'_>) -> Result<Schedule, Unsupported> {
+pub(super) fn schedule(k: &Kernel, parts: &Parts<'_>) -> Result<Schedule, Unsupported> {
     let mut cut = Cut {
         kernel: k.clone(),
         slots: Slots::of(k),
-        numbers,
-        callees,
+        parts,
         done: BTreeSet::new(),
         made: arena::Made::default(),
         temps: vec![],
@@ -45,8 +45,7 @@ struct Cut<'a> {
     /// computed: they follow their nodes, whose numbers change.
     kernel: Kernel,
     slots: Slots,
-    numbers: &'a Numbers,
-    callees: Callees<'a>,
+    parts: &'a Parts<'a>,
     /// Outputs that are products: no launch computes them.
     done: BTreeSet<usize>,
     made: arena::Made,
@@ -66,7 +65,7 @@ enum Task {
 
 impl<'a> Cut<'a> {
     fn kernels(&self) -> Kernels<'_> {
-        Kernels::within(&self.kernel, self.callees, self.slots.clone())
+        Kernels::within(&self.kernel, self.parts.callees, self.slots.clone(), self.parts.groups)
     }
 
     /// Computes what an output needs beforehand, or all of it, if it is a matrix product.
@@ -75,6 +74,9 @@ impl<'a> Cut<'a> {
             match task {
                 Task::Product(product) => return self.product(out, &product),
                 Task::Split(id, product) => self.split(id, &product),
+                Task::Cut(node, _) if self.is_unbounded(node) => {
+                    return Err(Unsupported { node, what: "a scan along any number of axes" });
+                }
                 Task::Cut(id, axes) => {
                     let at = self.value(id, axes);
                     self.compute(at)?;
@@ -105,6 +107,12 @@ impl<'a> Cut<'a> {
                 Some(Task::Cut(found, order(&k, found, &over)))
             }
         }
+    }
+
+    /// Whether a node is a scan along an axis that stands for several.
+    fn is_unbounded(&self, id: Id) -> bool {
+        let k = self.kernels();
+        matches!(k.node(id), Node::Scan { axis, .. } if k.is_group(k.extent(axis)))
     }
 
     /// Whether another output of the program needs the node of this one.
@@ -150,8 +158,8 @@ impl<'a> Cut<'a> {
         let mut steps = vec![];
         for group in groups(&k, &outs) {
             steps.push(Step::Launch(match group {
-                Group::Tiles(group) => rows::launch(&k, &group, self.numbers),
-                Group::Nest { out } => nest::launch(&k, out, self.numbers)?,
+                Group::Tiles(group) => rows::launch(&k, &group, self.parts.numbers),
+                Group::Nest { out } => nest::launch(&k, out, self.parts.numbers)?,
             }));
         }
         self.steps.extend(steps);
@@ -283,7 +291,7 @@ fn next(k: &Kernels<'_>, def: &OutDef) -> Option<Id> {
 
 /// Whether a row of an output computes a scan along that axis as it goes.
 pub(super) fn runs(k: &Kernels<'_>, def: &OutDef, along: Axis) -> bool {
-    plain_store(k, def).is_some_and(|store| store.over.last() == Some(&along))
+    plain_store(k, def).is_some_and(|store| store.over.last() == Some(&along)) && !k.is_group(k.extent(along))
 }
 
 /// The order in which the axes of a value are stored: that of the loops that use it, or that of an argument it reads; the

@@ -29,7 +29,7 @@ pub(crate) struct Parts<'a> {
 /// The first construct that has no native form.
 pub(crate) fn program(k: &Kernel, name: &str, parts: &Parts<'_>) -> Result<TokenStream, Unsupported> {
     let kernels = Kernels::new(k, parts.callees);
-    let schedule = schedule(k, parts.numbers, parts.callees)?;
+    let schedule = schedule(k, parts)?;
     let (mut tiles, mut steps) = (vec![], vec![]);
     for (at, step) in schedule.steps.iter().enumerate() {
         steps.push(match step {
@@ -105,7 +105,9 @@ fn tile_kernel(tile: &Ident, name: &str, launch: &Launch) -> TokenStream {
             Access::Each => quote!(Each),
             Access::PerRow => quote!(PerRow),
             Access::PerColumn => quote!(PerColumn),
+            Access::Total => quote!(Total),
             Access::Whole => quote!(Whole),
+            Access::Part => quote!(Part),
         };
         let dtype = match operand.kind {
             Kind::Float => quote!(F32),

@@ -49,7 +49,9 @@ enum Access {
     Each,
     PerRow,
     PerColumn,
+    Total,
     Whole,
+    Part,
 }
 
 /// A tensor of the program.
