@@ -6,4 +6,6 @@ mod gradients;
 mod index;
 mod names;
 mod pointwise;
+mod products;
 mod raw;
+mod steps;

@@ -7,9 +7,9 @@ use std::path::Path;
 mod common;
 
 fn main() {
-    println!("cargo:rerun-if-changed=../../runtime/ir/tests/suite/common/mod.rs");
+    println!("cargo:rerun-if-changed=../../runtime/ir/tests/suite/common");
     let (mut code, mut list) = (String::new(), String::new());
-    for (name, text) in common::NAMED {
+    for (name, text) in common::NAMED.iter().chain(common::products::PRODUCTS) {
         let kernel = common::kernel(text);
         let item = cotangent_macros_core::kernel_item(&kernel).unwrap_or_else(|e| panic!("{e}\n{text}"));
         writeln!(code, "{item}").expect("a string takes text");

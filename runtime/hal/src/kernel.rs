@@ -11,8 +11,8 @@ use crate::{DType, native::Native};
 /// | [`Domain::Rows`] | one row: all of the last axis | the row's values | one value |
 ///
 /// [`Access::Each`] views have the domain's shape (broadcast axes with stride 0), [`Access::PerRow`] views the
-/// domain's shape without its last axis, [`Access::PerColumn`] outputs the last axis alone, [`Access::Whole`] views
-/// any shape.
+/// domain's shape without its last axis, [`Access::PerColumn`] outputs the last axis alone, [`Access::Total`] outputs no
+/// axis, [`Access::Whole`] and [`Access::Part`] views any shape, the latter at least one axis.
 ///
 /// An operand's dtype is the one that the body computes in. The view of a launch may store another dtype of the same
 /// kind ([`Operand::accepts`]): the driver converts on the way into a tile, and rounds once (to nearest, ties to even;
@@ -94,9 +94,16 @@ pub enum Access {
     /// Output only: an accumulator for each index of the last axis, zero at first, summed over the rows in an order
     /// that does not depend on the number of threads (domain [`Domain::Rows`]).
     PerColumn,
+    /// Output only: one accumulator, zero at first, summed over the tiles in an order that does not depend on the number
+    /// of threads.
+    Total,
     /// All of it, contiguous. A kernel with such an output runs as one sequence of tiles, in order, on one thread, and
     /// finds the output zeroed.
     Whole,
+    /// Output only: all that belongs to a range of its first axis, contiguous and zero at first
+    /// ([`Tile::part`](crate::native::Tile::part)). The sequence of tiles is run for each of several ranges, at once, so
+    /// that what a tile writes to one must not depend on how the axis is cut.
+    Part,
 }
 
 /// A number passed to a kernel by value.

@@ -52,7 +52,8 @@ pub enum Source {
 /// The outputs of a kernel.
 #[track_caller]
 pub fn call(def: &'static Def, args: &[Given]) -> Outs {
-    Outs(run(def.forward, args, &Sizes::default()).0.into_iter())
+    let (outs, _) = run(def.forward, args, &Sizes::default(), |_| true);
+    Outs(outs.into_iter())
 }
 
 /// What the pullback of a call keeps; nothing where no cotangent is wanted.
@@ -77,12 +78,13 @@ pub fn vjp(def: &'static Def, args: Vec<Given>, want: Want) -> (Outs, Saved) {
     let uses = |source| derived.iter().flatten().any(|d| d.sources.contains(&source));
     let count = args.len();
     let kept = (0..count as u32).map(|a| uses(Source::Arg(a)).then(|| args[a as usize].clone())).collect();
-    let (mut outs, sizes) = run(gradient.saving, &args, &Sizes::default());
-    let saved = (0..outs.len() as u32).map(|o| uses(Source::Out(o)).then(|| outs[o as usize].clone())).collect();
+    let (mut outs, sizes) = run(gradient.saving, &args, &Sizes::default(), |_| true);
+    let saved =
+        (0..outs.len() as u32).map(|o| uses(Source::Out(o)).then(|| outs[o as usize].clone()).flatten()).collect();
     outs.truncate(def.forward.ir.outs.len());
     // A single output has a cotangent whenever its pullback runs.
     let place = |out: &Raw| (out.device, out.dtype, out.shape);
-    let zeros = if outs.len() > 1 { outs.iter().map(place).collect() } else { vec![] };
+    let zeros = if outs.len() > 1 { outs.iter().flatten().map(place).collect() } else { vec![] };
     (Outs(outs.into_iter()), Saved(Some(Kept { gradient, want, args: kept, outs: saved, zeros, sizes })))
 }
 
@@ -95,17 +97,18 @@ impl Saved {
         let Some(kept) = self.0.filter(|_| cotangents.iter().any(Option::is_some)) else {
             return Cotangents(list.into_iter());
         };
-        let mut staged = vec![];
+        let mut staged: Vec<Option<Raw>> = vec![];
         if let Some(stage) = kept.gradient.stage {
-            staged = run(stage.program, &kept.given(stage, &cotangents, &[]), &kept.sizes).0;
+            staged = run(stage.program, &kept.given(stage, &cotangents, &[]), &kept.sizes, |_| true).0;
         }
         let args = kept.given(kept.gradient.backward, &cotangents, &staged);
         let Kept { gradient, want, sizes, .. } = kept;
         drop(cotangents);
-        let (results, _) = run(gradient.backward.program, &args, &sizes);
-        for (&arg, result) in gradient.wrt.iter().zip(results) {
-            if want.has(arg as usize + 1) {
-                list[arg as usize] = Some(result);
+        let wanted = |at: usize| want.has(gradient.wrt[at] as usize + 1);
+        let (results, _) = run(gradient.backward.program, &args, &sizes, wanted);
+        for ((at, &arg), result) in gradient.wrt.iter().enumerate().zip(results) {
+            if wanted(at) {
+                list[arg as usize] = result;
             }
         }
         Cotangents(list.into_iter())
@@ -113,11 +116,16 @@ impl Saved {
 }
 
 impl Kept {
-    fn given<const N: usize>(&self, derived: &Derived, cotangents: &[Option<Raw>; N], staged: &[Raw]) -> Vec<Given> {
+    fn given<const N: usize>(
+        &self,
+        derived: &Derived,
+        cotangents: &[Option<Raw>; N],
+        staged: &[Option<Raw>],
+    ) -> Vec<Given> {
         let given = |source: &Source| match *source {
             Source::Arg(a) => self.args[a as usize].clone(),
             Source::Out(o) => self.outs[o as usize].clone().map(Given::of),
-            Source::Staged(s) => staged.get(s as usize).cloned().map(Given::of),
+            Source::Staged(s) => staged.get(s as usize).cloned().flatten().map(Given::of),
             Source::Cotangent(o) => Some(Given::of(match &cotangents[o as usize] {
                 Some(ct) => ct.clone(),
                 None => {

@@ -47,7 +47,7 @@ impl Fusion {
             Form::Elements(kernel) => (1, usize::from(kernel.backward.is_some())),
             Form::Rows { kernel, .. } => {
                 let derived = kernel.gradient.iter().flat_map(|g| g.stage.into_iter().chain([g.backward]));
-                (kernel.forward.launches.len(), derived.map(|d| d.program.launches.len()).sum())
+                (kernel.forward.steps.len(), derived.map(|d| d.program.steps.len()).sum())
             }
         }
     }
@@ -182,7 +182,7 @@ fn rows(name: &str, tensors: Vec<Raw>, operands: u32) -> Vec<Given> {
 
 /// The one output with the axis that its reduction left out, as an extent of 1.
 fn kept_axis(outs: Outs) -> Outs {
-    Outs(outs.0.map(with_last).collect::<Vec<_>>().into_iter())
+    Outs(outs.0.map(|raw| raw.map(with_last)).collect::<Vec<_>>().into_iter())
 }
 
 /// A row-major tensor with one more axis, of extent 1.

@@ -112,7 +112,11 @@ fn value(value: Value<crate::tensor::Float>) -> Given {
 #[track_caller]
 pub fn apply(def: &'static Elementwise, args: Vec<Given>) -> Outs {
     let ins = tensors(def, args);
-    Outs(broadcast_run(def.forward, ins).into_iter())
+    outs(broadcast_run(def.forward, ins))
+}
+
+fn outs(list: Vec<Raw>) -> Outs {
+    Outs(list.into_iter().map(Some).collect::<Vec<_>>().into_iter())
 }
 
 /// The arguments as tensors; a number becomes one of its own.
@@ -157,7 +161,7 @@ pub fn apply_vjp(def: &'static Elementwise, args: Vec<Given>, want: Want) -> (Ou
     let args = (0..).zip(&ins).map(|(a, x)| uses(Source::Arg(a)).then(|| x.clone())).collect();
     let outs = broadcast_run(def.forward, ins);
     let saved = (0..).zip(&outs).map(|(o, y)| uses(Source::Out(o)).then(|| y.clone())).collect();
-    (Outs(outs.into_iter()), Kept(Some(Inner { backward, want, shape, own, args, outs: saved })))
+    (self::outs(outs), Kept(Some(Inner { backward, want, shape, own, args, outs: saved })))
 }
 
 impl Kept {

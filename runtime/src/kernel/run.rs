@@ -1,13 +1,14 @@
 //! Runs a program.
 
 use super::bind::{Bound, Sizes};
-use super::{Launch, Operand, Program, Slot, Value};
+use super::product::{self, Side};
+use super::{Factor, Launch, Operand, Program, Slot, Step, Value};
 use crate::device::Device;
 use crate::ops::{float_of, indices};
 use crate::raise::raise;
 use crate::tensor::{Dims, Raw, Strides, launch};
-use cotangent_hal::{Access, Arg, DType, Error, Scalar, View};
-use cotangent_ir::{Kind, Mode};
+use cotangent_hal::{Access, Arg, DType, Error, Role, Scalar, View};
+use cotangent_ir::{Id, Kind, Mode};
 
 /// An argument of a program: a tensor or a number.
 #[derive(Clone)]
@@ -54,11 +55,17 @@ impl Given {
     }
 }
 
-/// The outputs of `program` for these arguments, and the dims of the call, of which some may be known beforehand.
+/// The outputs of `program` that are wanted, for these arguments, and the dims of the call, of which some may be known
+/// beforehand. What no wanted output needs is not computed.
 ///
 /// An argument that nothing else holds may lend its memory to an output.
 #[track_caller]
-pub(super) fn run(program: &'static Program, args: &[Given], known: &Sizes) -> (Vec<Raw>, Sizes) {
+pub(super) fn run(
+    program: &'static Program,
+    args: &[Given],
+    known: &Sizes,
+    wanted: impl Fn(usize) -> bool,
+) -> (Vec<Option<Raw>>, Sizes) {
     let ir = program.ir;
     let Some(first) = args.iter().find_map(Given::tensor) else {
         let message = "no argument is a tensor, so that its device is not known".into();
@@ -80,35 +87,102 @@ pub(super) fn run(program: &'static Program, args: &[Given], known: &Sizes) -> (
         }
     }
     let float = float_of(args.iter().filter_map(Given::tensor));
+    let needed = program.needed(wanted);
     let mut taken = vec![false; args.len()];
-    let mut outs: Vec<Raw> = Vec::with_capacity(ir.outs.len());
+    let mut memory = Memory { program, args, outs: Vec::with_capacity(ir.outs.len()), temps: vec![] };
     for (at, out) in ir.outs.iter().enumerate() {
-        let dtype = match out.kind {
-            Kind::Float => float,
-            Kind::Int => DType::I64,
-            Kind::Bool => DType::Bool,
-        };
+        if !needed.outs[at] {
+            memory.outs.push(None);
+            continue;
+        }
+        let dtype = stored(out.kind, float);
         let shape = bound.shape(&out.dims);
-        let own = program.launches.iter().flat_map(|l| l.operands).find(|o| o.slot == Slot::Out(at as u32));
+        let own = program.launches().flat_map(|l| l.operands).find(|o| o.slot == Slot::Out(at as u32));
         let changed = own.and_then(|o| o.from).map(|arg| &args[arg as usize]);
         if let Some((given, raw)) = changed.and_then(|given| Some((given, given.tensor()?))) {
             // What is changed in place keeps its precision.
-            outs.push(if given.is_free(raw.dtype, &shape) { raw.clone() } else { raw.copy() });
+            memory.outs.push(Some(if given.is_free(raw.dtype, &shape) { raw.clone() } else { raw.copy() }));
             continue;
         }
         let lender = lender(program, at, args, &taken, dtype, &shape);
-        outs.push(match lender.and_then(|arg| Some((arg, args[arg].tensor()?))) {
+        memory.outs.push(Some(match lender.and_then(|arg| Some((arg, args[arg].tensor()?))) {
             Some((arg, raw)) => {
                 taken[arg] = true;
                 raw.clone()
             }
             None => Raw::empty(&first.device, dtype, &shape),
-        });
+        }));
     }
-    for l in program.launches {
-        start(program, l, &bound, args, &outs);
+    for (temp, needed) in program.temps.iter().zip(&needed.temps) {
+        let extents: Vec<Id> = temp.axes.iter().map(|axis| ir.axes[axis.at()].extent).collect();
+        let make = || Raw::empty(&first.device, stored(temp.kind, float.compute()), &bound.shape(&extents));
+        memory.temps.push(needed.then(make));
     }
-    (outs, bound.sizes)
+    for (step, _) in program.steps.iter().zip(&needed.steps).filter(|(_, needed)| **needed) {
+        match step {
+            Step::Launch(l) => start(&memory, l, &bound),
+            Step::Product(p) => {
+                let [a, b] = &p.factors;
+                let mut sides = [a, b, &p.out].map(|factor| memory.side(factor, &bound));
+                let dtype = sides[2].raw.dtype;
+                sides[..2].iter_mut().for_each(|side| side.convert(dtype));
+                product::run(&ir.name, &mut sides);
+            }
+        }
+    }
+    (memory.outs, bound.sizes)
+}
+
+/// The dtype in which a value is stored.
+fn stored(kind: Kind, float: DType) -> DType {
+    match kind {
+        Kind::Float => float,
+        Kind::Int => DType::I64,
+        Kind::Bool => DType::Bool,
+    }
+}
+
+/// The tensors of a call.
+struct Memory<'a> {
+    program: &'static Program,
+    args: &'a [Given],
+    outs: Vec<Option<Raw>>,
+    temps: Vec<Option<Raw>>,
+}
+
+impl Memory<'_> {
+    /// A tensor, and the extents that it was declared with.
+    #[track_caller]
+    fn tensor(&self, slot: Slot) -> (&Raw, Vec<Id>) {
+        let ir = self.program.ir;
+        let (raw, extents) = match slot {
+            Slot::In(at) => (self.args[at as usize].tensor(), ir.args[at as usize].dims.to_vec()),
+            Slot::Out(at) => (self.outs[at as usize].as_ref(), ir.outs[at as usize].dims.to_vec()),
+            Slot::Temp(at) => {
+                let extent = |axis: &cotangent_ir::Axis| ir.axes[axis.at()].extent;
+                let axes = self.program.temps[at as usize].axes;
+                (self.temps[at as usize].as_ref(), axes.iter().map(extent).collect())
+            }
+        };
+        match raw {
+            Some(raw) => (raw, extents),
+            None => raise(Error::Argument { op: ir.name.to_string(), message: "a number stands for a tensor".into() }),
+        }
+    }
+
+    #[track_caller]
+    fn side(&self, factor: &Factor, bound: &Bound<'_>) -> Side {
+        let name = &*self.program.ir.name;
+        let (raw, extents) = self.tensor(factor.slot);
+        let (mut along, mut begin) = (vec![], 0);
+        for (axis, extent) in factor.axes.iter().zip(extents) {
+            let shape = bound.axes(extent);
+            let end = begin + shape.len();
+            along.push((*axis, shape, Strides::of(name, &raw.strides[begin..end])));
+            begin = end;
+        }
+        Side { raw: raw.clone(), along }
+    }
 }
 
 /// The argument whose memory an output may take: one that the only launch sees element by element, as it does the
@@ -121,7 +195,7 @@ fn lender(
     dtype: DType,
     shape: &[usize],
 ) -> Option<usize> {
-    let [only] = program.launches else { return None };
+    let only = program.only()?;
     let own = only.operands.iter().find(|o| o.slot == Slot::Out(out as u32))?;
     let view = own.view.filter(|v| program.ir.outs[out].mode == Mode::Set && v.iter().all(Option::is_some))?;
     let fits = |o: &&Operand| match o.slot {
@@ -129,11 +203,11 @@ fn lender(
             let arg = arg as usize;
             o.view == Some(view) && !taken[arg] && args[arg].is_free(dtype, shape)
         }
-        Slot::Out(_) => false,
+        Slot::Out(_) | Slot::Temp(_) => false,
     };
     let argument = |o: &Operand| match o.slot {
         Slot::In(arg) => arg as usize,
-        Slot::Out(_) => usize::MAX,
+        Slot::Out(_) | Slot::Temp(_) => usize::MAX,
     };
     let mut found: Vec<usize> = only.operands.iter().filter(fits).map(argument).collect();
     found.sort_by_key(|arg| program.ir.args[*arg].name != program.ir.outs[out].name);
@@ -146,7 +220,8 @@ fn lender(
 }
 
 #[track_caller]
-fn start(program: &Program, l: &Launch, bound: &Bound<'_>, args: &[Given], outs: &[Raw]) {
+fn start(memory: &Memory<'_>, l: &Launch, bound: &Bound<'_>) {
+    let (program, args) = (memory.program, memory.args);
     let name = &program.ir.name;
     let extents: Vec<Dims> = l.axes.iter().map(|&axis| bound.axes(program.ir.axes[axis.at()].extent)).collect();
     let mut shape = Dims::new();
@@ -159,21 +234,22 @@ fn start(program: &Program, l: &Launch, bound: &Bound<'_>, args: &[Given], outs:
     let windows: Vec<Window> = seen
         .map(|(operand, tile)| {
             let axes = match tile.access {
-                Access::Each | Access::Whole => &extents[..],
+                Access::Each | Access::Whole | Access::Part => &extents[..],
+                Access::Total => &[],
                 Access::PerRow => &extents[..extents.len().saturating_sub(1)],
                 Access::PerColumn => &extents[extents.len().saturating_sub(1)..],
             };
-            let mut window = window(program, operand, axes, bound, args, outs);
-            if single && operand.view.is_some() && tile.access != Access::PerRow {
+            let mut window = window(memory, operand, axes, bound);
+            if single && operand.view.is_some() && tile.access == Access::Each {
                 window.shape.push(name, 1);
                 window.strides.push(name, 1);
             }
             window
         })
         .collect();
-    let tensors = windows.iter().zip(l.operands).map(|(window, operand)| match operand.slot {
-        Slot::In(_) => Arg::In(window.view()),
-        Slot::Out(_) => Arg::Out(window.view()),
+    let tensors = windows.iter().zip(l.kernel.operands).map(|(window, tile)| match tile.role {
+        Role::In => Arg::In(window.view()),
+        Role::Out | Role::InOut => Arg::Out(window.view()),
     });
     let mut list: Vec<Arg<'_>> = tensors.collect();
     list.extend(l.scalars.iter().map(|value| {
@@ -198,22 +274,10 @@ impl Window {
     }
 }
 
-fn window(
-    program: &Program,
-    operand: &Operand,
-    extents: &[Dims],
-    bound: &Bound<'_>,
-    args: &[Given],
-    outs: &[Raw],
-) -> Window {
-    let name = &*program.ir.name;
-    let (raw, dims) = match operand.slot {
-        Slot::Out(at) => (&outs[at as usize], &program.ir.outs[at as usize].dims),
-        Slot::In(at) => match args[at as usize].tensor() {
-            Some(raw) => (raw, &program.ir.args[at as usize].dims),
-            None => raise(Error::Argument { op: name.into(), message: "a number stands for a tensor".into() }),
-        },
-    };
+#[track_caller]
+fn window(memory: &Memory<'_>, operand: &Operand, extents: &[Dims], bound: &Bound<'_>) -> Window {
+    let name = &*memory.program.ir.name;
+    let (raw, dims) = memory.tensor(operand.slot);
     let raw = raw.clone();
     let Some(view) = operand.view else {
         return Window { shape: raw.shape, strides: raw.strides, raw };

@@ -51,13 +51,13 @@ impl IntoGiven for Key {
 }
 
 /// The outputs of a kernel, in order.
-pub struct Outs(pub(super) std::vec::IntoIter<Raw>);
+pub struct Outs(pub(super) std::vec::IntoIter<Option<Raw>>);
 
 impl Outs {
     /// The next output, which the macro knows to be there and of that kind.
     #[allow(clippy::should_implement_trait, reason = "each is of a type of its own, and there is no end")]
     pub fn next<K: Kind>(&mut self) -> Tensor<K> {
-        match self.0.next() {
+        match self.0.next().flatten() {
             Some(raw) => Tensor::from_raw(raw),
             None => missing(),
         }

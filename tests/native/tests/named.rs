@@ -3,6 +3,7 @@
 #[path = "../../../runtime/ir/tests/suite/common/mod.rs"]
 mod common;
 
+use common::products::PRODUCTS;
 use common::{NAMED, Rng, cotangents, derive, floats, gradients, kernel, run, shapes};
 use cotangent::__private::kernel::{Def, Given, IntoGiven, call, vjp};
 use cotangent::__private::{Bool, Float, Int, Want};
@@ -98,7 +99,7 @@ fn small(_: &Kernel, mut value: Value, dims: &[i64]) -> Value {
 #[test]
 fn named_kernels() {
     let sizes: &[[i64; 3]] = &[[3, 4, 5], [1, 1, 1], [5, 130, 7], [70, 3, 2], [2, 17, 64]];
-    for (name, text) in NAMED {
+    for (name, text) in NAMED.iter().chain(PRODUCTS) {
         let k = kernel(text);
         let (_, def) = ALL.iter().find(|(n, _)| n == name).expect("expanded");
         for dims in sizes {
@@ -111,5 +112,33 @@ fn named_kernels() {
             }
             check(name, def, &k, &dims, 2e-4);
         }
+    }
+}
+
+/// What the steps of a program are, as data.
+#[test]
+fn matrix_products_are_library_calls() {
+    let def = |name: &str| ALL.iter().find(|(n, _)| *n == name).expect("expanded").1;
+    let steps = [
+        (
+            "matmul",
+            "y[i, j] = matmul a[i, k] b[k, j]\n",
+            "da[i, k] = matmul b[k, j] ct[i, j]\n\
+             db[k, j] = matmul a[i, k] ct[i, j]\n",
+        ),
+        (
+            "linear_relu",
+            "#0[i, j] = matmul x[i, k] w[j, k]\n\
+             y = elements #0 b\n",
+            "#0 = elements b s0 ct\n\
+             dx[i, k] = matmul w[j, k] #0[i, j]\n\
+             dw[j, k] = matmul x[i, k] #0[i, j]\n\
+             db = rows b s0 ct\n",
+        ),
+    ];
+    for (name, forward, backward) in steps {
+        let def = def(name);
+        assert_eq!(def.forward.to_string(), forward, "{name}");
+        assert_eq!(def.gradient.expect("floats").backward.program.to_string(), backward, "{name}");
     }
 }

@@ -149,8 +149,10 @@ fn take_tensor<'a>(
         (Access::Each, _, _) => Some(shape),
         (Access::PerRow, Domain::Rows, _) => Some(&shape[..rows]),
         (Access::PerColumn, Domain::Rows, Role::Out) if operand.dtype != DType::Bool => Some(&shape[rows..]),
+        (Access::Total, _, Role::Out) if operand.dtype != DType::Bool => Some(&shape[..0]),
         (Access::Whole, _, _) => None,
-        (Access::PerRow | Access::PerColumn, _, _) => {
+        (Access::Part, _, Role::Out) if !view.shape.is_empty() => None,
+        (Access::PerRow | Access::PerColumn | Access::Total | Access::Part, _, _) => {
             let message = format!("`{}` declares an access that its domain, role or dtype does not have", operand.name);
             return Err(misuse(kernel, message));
         }

@@ -36,7 +36,7 @@ pub(crate) struct Walk {
     pub weights: [usize; 8],
     /// Elements of the domain.
     pub total: usize,
-    /// Whether all of it is one sequence, in row-major order.
+    /// Whether all of it is one sequence, in row-major order, run once or for each part.
     pub ordered: bool,
     /// Bytes of scratch that a thread needs.
     pub scratch: usize,
@@ -114,7 +114,8 @@ impl Walk {
             });
         }
         self.total = shape.iter().product();
-        self.ordered = tensors.iter().any(|t| t.operand.access == Access::Whole && t.operand.role != Role::In);
+        let whole = |t: &Checked<'_>| matches!(t.operand.access, Access::Whole | Access::Part);
+        self.ordered = tensors.iter().any(|t| whole(t) && t.operand.role != Role::In);
         let plain =
             |t: &Checked<'_>| t.operand.access == Access::Each && (t.sums.is_some() || t.view.is_contiguous());
         if kernel.domain == Domain::Pointwise && tensors.iter().all(plain) {
@@ -192,7 +193,8 @@ fn cut(walk: &mut Walk, domain: Domain, tensors: &[Checked<'_>], slots: &[Slot])
         let is_copied =
             |t: &Checked<'_>| t.overwritten || t.sums.is_some() || t.dtype == DType::Bool || t.dtype != t.view.dtype;
         let copied = || tensors.iter().any(is_copied);
-        let direct = walk.rank == 1 && slots.iter().all(|s| s.strides[0] == 1) && !copied();
+        let dense = |s: &Slot| s.access == Access::Total || s.strides[0] == 1;
+        let direct = walk.rank == 1 && slots.iter().all(dense) && !copied();
         let tile = if direct {
             DIRECT
         } else if wide {
@@ -264,11 +266,12 @@ fn place(walk: &mut Walk, tensors: &[Checked<'_>], slots: &mut [Slot]) {
         let (length, rows) = match slot.access {
             Access::Each => (walk.span * walk.inner, walk.panel.map_or(1, |(_, count)| count)),
             Access::PerRow => (1, walk.panel.map_or(1, |(_, count)| count)),
-            Access::PerColumn => {
-                slot.source = Source::Partial(sums(walk, walk.dims[walk.rank - 1]));
+            Access::PerColumn | Access::Total => {
+                let count = if slot.access == Access::Total { 1 } else { walk.dims[walk.rank - 1] };
+                slot.source = Source::Partial(sums(walk, count));
                 continue;
             }
-            Access::Whole => continue,
+            Access::Whole | Access::Part => continue,
         };
         let input = slot.role == Role::In;
         // Bytes of truth values are made 0 or 1 on the way into scratch; as bytes they might be anything.

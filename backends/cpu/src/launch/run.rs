@@ -35,13 +35,15 @@ struct Run<'a> {
     scalars: &'a [Scalar],
     /// Whether a position counts rows.
     rows: bool,
+    /// Where the part of the outputs begins that is written.
+    part: usize,
     pool: &'a Arc<Pool>,
 }
 
 // SAFETY: the pointers in `slots` come from blocks that the launch has borrowed, for writing where they are outputs.
 // Threads take disjoint units, and outputs do not repeat elements, so that no element is written by two of them, nor
 // written by one and read by another: an input shares elements with an output only index by index, and each block of
-// rows has partial sums of its own.
+// tiles has partial sums, each part of an output elements of its own.
 unsafe impl Sync for Run<'_> {}
 
 /// See [`Backend::launch`](cotangent_hal::Backend::launch).
@@ -61,7 +63,7 @@ pub(crate) fn launch(
     let (mut walk, mut slots) = (Walk::new(), Few::new());
     walk.plan(kernel, shape, tensors, &mut slots);
     let has = |access| tensors.iter().any(|t| t.operand.access == access);
-    let whole = has(Access::Whole);
+    let whole = has(Access::Whole) || has(Access::Part);
     let copies = if whole { bind_whole(pool, tensors, &mut slots)? } else { Vec::new() };
     let native = if operands.wide { kernel.native64.as_ref().unwrap_or(&kernel.native) } else { &kernel.native };
     let run = Run {
@@ -71,10 +73,13 @@ pub(crate) fn launch(
         body: native.fns[level as usize],
         scalars: &operands.scalars,
         rows: kernel.domain == Domain::Rows,
+        part: 0,
         pool,
     };
-    if walk.most > 0 || has(Access::PerColumn) {
+    if walk.most > 0 {
         run.with_partials(tensors)?;
+    } else if has(Access::Part) {
+        run.in_parts(tensors)?;
     } else {
         run.all_units()?;
     }
@@ -122,8 +127,9 @@ impl Run<'_> {
             (0..blocks).try_for_each(block)?;
         }
         for (slot, tensor) in self.slots.iter().zip(tensors) {
-            let (at, count, stride) = match slot.source {
-                Source::Partial(at) => (at, width, tensor.view.strides[0]),
+            let (at, count, step) = match slot.source {
+                Source::Partial(at) if slot.access == Access::Total => (at, 1, 1),
+                Source::Partial(at) => (at, width, tensor.view.strides.first().copied().unwrap_or(1)),
                 Source::Summed { sums, count, .. } => (sums, count, 1),
                 Source::Place | Source::Scratch { .. } | Source::Fixed(_) => continue,
             };
@@ -139,12 +145,45 @@ impl Run<'_> {
                         add::<i64>(first, blocks, pitch, count, i64::wrapping_add);
                     }
                 }
-                let place = Side { ptr: slot.ptr, strides: &[0, stride] };
+                let place = Side { ptr: slot.ptr, strides: &[0, step] };
                 let total = Side { ptr: first, strides: &[0, 1] };
                 strided::transfer(Way::Out, &[1, count], (slot.stored, place), (slot.dtype, total), raw.ptr());
             }
         }
         Ok(())
+    }
+
+    /// Runs all units for each part of the outputs that are cut in parts.
+    ///
+    /// An element is written by one of the parts, in the order of the units, so that it does not matter how many there
+    /// are.
+    fn in_parts(&self, tensors: &[Checked<'_>]) -> Result<()> {
+        let work: usize = tensors.iter().map(|t| t.view.len()).fold(0, usize::saturating_add);
+        let cut = || tensors.iter().filter(|t| t.operand.access == Access::Part);
+        let most = cut().map(|t| t.view.shape[0]).min().unwrap_or(1);
+        let whole = tensors.iter().any(|t| t.operand.access == Access::Whole && t.operand.role != Role::In);
+        let parts = if work < PARALLEL || whole { 1 } else { threads().min(most).max(1) };
+        let part = |i: usize| {
+            let mut slots: Few<Slot> = Few::new();
+            let mut begin = 0;
+            for (slot, tensor) in self.slots.iter().zip(tensors) {
+                let mut slot = *slot;
+                if slot.access == Access::Part {
+                    let (first, rows) = (tensor.view.shape[0], tensor.view.len() / tensor.view.shape[0].max(1));
+                    let (from, to) = (i * first / parts, (i + 1) * first / parts);
+                    let size = slot.dtype.size();
+                    slot.ptr = slot.ptr.wrapping_add(from * rows * size);
+                    slot.source = Source::Fixed((to - from) * rows);
+                    begin = from;
+                    // SAFETY: the rows `from..to` of the output's own elements, or of their copy: this part's alone.
+                    unsafe { slot.ptr.write_bytes(0, (to - from) * rows * size) };
+                }
+                slots.push(slot);
+            }
+            let units = self.walk.units;
+            Run { slots: &slots, part: begin, ..*self }.units(0..units, std::ptr::null_mut())
+        };
+        if parts > 1 { (0..parts).into_par_iter().try_for_each(part) } else { part(0) }
     }
 
     /// Runs a range of units, with `sums` as the memory of this range's sums.
@@ -216,14 +255,14 @@ impl Run<'_> {
             let mut ins = [const { MaybeUninit::<In<'_>>::uninit() }; MOST];
             let mut outs = [const { MaybeUninit::<Out<'_>>::uninit() }; MOST];
             for (i, slot) in self.slots.iter().enumerate() {
-                let own = if slot.access == Access::PerRow { 1 } else { len };
+                let own = if matches!(slot.access, Access::PerRow | Access::Total) { 1 } else { len };
                 let step = row as isize * if walk.panel.is_some() { slot.strides[panel] } else { 0 };
                 let size = slot.dtype.size();
                 let (ptr, n) = match slot.source {
                     Source::Place => (starts[i].wrapping_offset(step * size as isize), own),
                     Source::Scratch { offset, pitch, .. } => (scratch.wrapping_add(offset + row * pitch * size), own),
                     Source::Fixed(n) => (slot.ptr, n),
-                    Source::Partial(offset) => (sums.wrapping_add(offset), len),
+                    Source::Partial(offset) => (sums.wrapping_add(offset), own),
                     Source::Summed { offset, .. } => (scratch.wrapping_add(offset), own),
                 };
                 // SAFETY: `n` initialised elements from `ptr` on: those of the tile in a verified view, or scratch or
@@ -244,7 +283,7 @@ impl Run<'_> {
             unsafe {
                 let ins = slice::from_raw_parts(ins.as_ptr().cast::<In<'_>>(), self.ins);
                 let outs = slice::from_raw_parts_mut(outs.as_mut_ptr().cast::<Out<'_>>(), self.slots.len() - self.ins);
-                (self.body)(&mut Tile { at, len, ins, outs, scalars: self.scalars });
+                (self.body)(&mut Tile { at, len, part: self.part, ins, outs, scalars: self.scalars });
             }
             let first = if self.rows { at * len } else { at };
             for slot in &self.slots[self.ins..] {
@@ -311,7 +350,7 @@ impl Run<'_> {
 fn bind_whole(pool: &Arc<Pool>, tensors: &[Checked<'_>], slots: &mut [Slot]) -> Result<Vec<Block>> {
     let mut copies = Vec::new();
     for (slot, tensor) in slots.iter_mut().zip(tensors) {
-        if slot.access != Access::Whole {
+        if !matches!(slot.access, Access::Whole | Access::Part) {
             continue;
         }
         let n = if !tensor.is_empty() { tensor.view.len() } else { 0 };
@@ -325,7 +364,7 @@ fn bind_whole(pool: &Arc<Pool>, tensors: &[Checked<'_>], slots: &mut [Slot]) -> 
                 unsafe { between(Way::In, pool, tensor, slot.ptr, place)? };
             }
         }
-        if slot.role == Role::Out {
+        if slot.role == Role::Out && slot.access == Access::Whole {
             // SAFETY: the slice is the output's own `n` elements, or their copy.
             unsafe { slot.ptr.write_bytes(0, n * slot.dtype.size()) };
         }
@@ -336,7 +375,8 @@ fn bind_whole(pool: &Arc<Pool>, tensors: &[Checked<'_>], slots: &mut [Slot]) -> 
 /// Writes whole outputs that were copies back to their places.
 fn return_whole(pool: &Arc<Pool>, tensors: &[Checked<'_>], slots: &[Slot]) -> Result<()> {
     for (slot, tensor) in slots.iter().zip(tensors) {
-        if slot.access == Access::Whole && slot.role != Role::In && !in_place(tensor) && !tensor.is_empty() {
+        let whole = matches!(slot.access, Access::Whole | Access::Part);
+        if whole && slot.role != Role::In && !in_place(tensor) && !tensor.is_empty() {
             let place = tensor.block.ptr().wrapping_add(tensor.view.offset * slot.stored.size());
             // SAFETY: the view's elements are verified, and this launch alone writes them.
             unsafe { between(Way::Out, pool, tensor, slot.ptr, place)? };

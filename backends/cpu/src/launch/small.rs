@@ -83,7 +83,7 @@ pub(crate) fn launch(level: Level, kernel: &'static Kernel, shape: &[usize], arg
     unsafe {
         let ins = slice::from_raw_parts(ins.as_ptr().cast::<In<'_>>(), read);
         let outs = slice::from_raw_parts_mut(outs.as_mut_ptr().cast::<Out<'_>>(), written);
-        (kernel.native.fns[level as usize])(&mut Tile { at: 0, len, ins, outs, scalars: &scalars });
+        (kernel.native.fns[level as usize])(&mut Tile { at: 0, len, part: 0, ins, outs, scalars: &scalars });
     }
     true
 }

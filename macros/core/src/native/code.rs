@@ -1,7 +1,7 @@
 //! Nodes as Rust expressions.
 
-use super::{Callees, Scalar};
-use cotangent_ir::{Axis, Binary, Facts, Fold, Id, Kernel, Kind, Node, Num, Unary};
+use super::{Callees, Scalar, Slot};
+use cotangent_ir::{Axis, Binary, Dim, Facts, Fold, Id, Kernel, Kind, Node, Num, Unary};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,11 +11,39 @@ pub(super) struct Kernels<'k> {
     pub(super) k: &'k Kernel,
     pub(super) facts: Facts,
     pub(super) callees: Callees<'k>,
+    pub(super) slots: Slots,
+    /// The dims that stand for any number of axes.
+    pub(super) groups: &'k [Dim],
+}
+
+/// Where the arguments and outputs of a part of a program live.
+#[derive(Clone)]
+pub(super) struct Slots {
+    pub(super) args: Vec<Slot>,
+    pub(super) outs: Vec<Slot>,
+}
+
+impl Slots {
+    /// Those of a program of one part.
+    pub(super) fn of(k: &Kernel) -> Slots {
+        let args = (0..k.args.len() as u32).map(Slot::In);
+        Slots { args: args.collect(), outs: (0..k.outs.len() as u32).map(Slot::Out).collect() }
+    }
 }
 
 impl<'k> Kernels<'k> {
     pub(super) fn new(k: &'k Kernel, callees: Callees<'k>) -> Self {
-        Kernels { k, facts: Facts::of(k), callees }
+        Kernels::within(k, callees, Slots::of(k), &[])
+    }
+
+    /// A part of a program.
+    pub(super) fn within(k: &'k Kernel, callees: Callees<'k>, slots: Slots, groups: &'k [Dim]) -> Self {
+        Kernels { k, facts: Facts::of(k), callees, slots, groups }
+    }
+
+    /// Whether an extent stands for any number of axes, so that a row is no run along it.
+    pub(super) fn is_group(&self, extent: Id) -> bool {
+        matches!(self.k.nodes.get(extent.at()), Some(Node::Size(dim)) if self.groups.contains(dim))
     }
 
     pub(super) fn node(&self, id: Id) -> Node {
@@ -67,6 +95,29 @@ impl<'k> Kernels<'k> {
             _ => None,
         }
     }
+
+    /// As [`plain_load`](Self::plain_load), except along one dim, where a position is given that no column varies: the
+    /// axis along each of the others, that dim, and the position.
+    pub(super) fn pick(&self, id: Id) -> Option<(Vec<Option<Axis>>, usize, Id)> {
+        let Node::Load { arg, at, guard: false } = self.node(id) else { return None };
+        let at: Vec<Id> = self.links(at);
+        let axes: Vec<Option<Axis>> = at.iter().map(|id| self.bare(*id)).collect();
+        let mut given = (0..axes.len()).filter(|dim| axes[*dim].is_none());
+        let (dim, None) = (given.next()?, given.next()) else { return None };
+        let distinct: BTreeSet<Axis> = axes.iter().flatten().copied().collect();
+        let pairs = axes.iter().zip(self.k.args[arg.at()].dims.iter());
+        let whole = pairs.clone().all(|(axis, dim)| axis.is_none_or(|axis| self.extent(axis) == *dim));
+        (whole && distinct.len() + 1 == axes.len()).then(|| (axes, dim, at[dim]))
+    }
+
+    /// The axis along each dim of an argument, where a node reads all of it: each element once, at its own place.
+    pub(super) fn plain_load(&self, id: Id) -> Option<Vec<Axis>> {
+        let Node::Load { arg, at, guard: false } = self.node(id) else { return None };
+        let axes = self.k.links(at).iter().map(|link| self.bare(link.id)).collect::<Option<Vec<Axis>>>()?;
+        let distinct: BTreeSet<Axis> = axes.iter().copied().collect();
+        let whole = axes.iter().zip(self.k.args[arg.at()].dims.iter()).all(|(axis, dim)| self.extent(*axis) == *dim);
+        (whole && distinct.len() == axes.len()).then_some(axes)
+    }
 }
 
 /// How the leaves of expressions are written at one place of the code.
@@ -90,6 +141,9 @@ pub(super) fn scalar(of: Scalar) -> Ident {
     };
     Ident::new(&name, Span::call_site())
 }
+
+/// The most factors of a product that is fused with an addition.
+const FUSED: usize = 4;
 
 /// Numbers that a kernel takes by value, and those of its nodes that hold one.
 pub(crate) type Numbers = BTreeMap<u32, Kind>;
@@ -169,18 +223,32 @@ impl Kernels<'_> {
             return code.unwrap_or_else(|| quote!(0i64));
         }
         let mut code = (c != Num::NO_FLOAT).then(|| constant(kind, c));
+        let mut links = links.iter();
+        // Of a product and something else the product is the one that is fused, wherever it stands.
+        if let (None, [first, second, ..]) = (&code, links.as_slice())
+            && let Some((a, b)) = self.two_factors(first.id).filter(|_| first.k.as_float() == 1.0)
+            && self.two_factors(second.id).is_none()
+            && second.k.as_float().abs() == 1.0
+        {
+            let (term, sign) = (self.operand(second.id), (second.k.as_float() < 0.0).then(|| quote!(-)));
+            code = Some(quote!(math::fma::<FMA>(#a, #b, #sign #term)));
+            links = links.as_slice()[2..].iter();
+        }
         for link in links {
             let (k, term) = (link.k.as_float(), self.operand(link.id));
-            code = Some(match code {
-                None if k == 1.0 => term,
-                None if k == -1.0 => quote!(-#term),
-                None => {
+            let factors = self.two_factors(link.id).filter(|_| k.abs() == 1.0);
+            code = Some(match (code, factors) {
+                (None, _) if k == 1.0 => term,
+                (None, _) if k == -1.0 => quote!(-#term),
+                (None, _) => {
                     let k = constant(kind, link.k);
                     quote!(#k * #term)
                 }
-                Some(code) if k == 1.0 => quote!(#code + #term),
-                Some(code) if k == -1.0 => quote!(#code - #term),
-                Some(code) => {
+                (Some(code), Some((a, b))) if k == 1.0 => quote!(math::fma::<FMA>(#a, #b, #code)),
+                (Some(code), Some((a, b))) => quote!(math::fma::<FMA>(-#a, #b, #code)),
+                (Some(code), None) if k == 1.0 => quote!(#code + #term),
+                (Some(code), None) if k == -1.0 => quote!(#code - #term),
+                (Some(code), None) => {
                     let k = constant(kind, link.k);
                     quote!(math::fma::<FMA>(#k, #term, #code))
                 }
@@ -188,6 +256,27 @@ impl Kernels<'_> {
         }
         let code = code.unwrap_or_else(|| quote!(-0.0));
         quote!((#code))
+    }
+
+    /// A product of floats as one of two factors, which an addition can be fused with.
+    fn two_factors(&self, id: Id) -> Option<(TokenStream, TokenStream)> {
+        let Node::Prod { kind: Kind::Float, factors } = self.node(id) else { return None };
+        let mut all = vec![];
+        for link in self.k.links(factors) {
+            let times = usize::try_from(link.k.as_int()).ok().filter(|times| (1..=FUSED).contains(times))?;
+            all.extend(std::iter::repeat_n(self.operand(link.id), times));
+        }
+        let last = all.pop().filter(|_| all.len() < FUSED)?;
+        let rest = all.into_iter().reduce(|a, b| quote!(#a * #b))?;
+        Some((quote!((#rest)), last))
+    }
+
+    /// One step of a reduction: the partial result `s` and a value.
+    pub(super) fn step(&self, fold: Fold, steps: &Steps, value: Id) -> TokenStream {
+        match self.two_factors(value).filter(|_| fold == Fold::Sum) {
+            Some((a, b)) => quote!(math::fma::<FMA>(#a, #b, s)),
+            None => (steps.step)(quote!(s), self.operand(value)),
+        }
     }
 
     fn product(&self, kind: Kind, factors: cotangent_ir::Run) -> TokenStream {
@@ -329,6 +418,15 @@ fn cast(from: Kind, to: Kind, x: TokenStream) -> TokenStream {
         (Kind::Bool, Kind::Float) => quote!((u8::from(#x) as Real)),
         (Kind::Float, Kind::Bool) => quote!((#x != 0.0)),
         (Kind::Int, Kind::Bool) => quote!((#x != 0)),
+    }
+}
+
+/// What stands for an element that is not there.
+pub(super) fn missing(kind: Kind) -> TokenStream {
+    match kind {
+        Kind::Float => quote!(Real::NAN),
+        Kind::Int => quote!(0i64),
+        Kind::Bool => quote!(false),
     }
 }
 

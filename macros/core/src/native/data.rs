@@ -133,7 +133,7 @@ fn run(of: Run) -> TokenStream {
     quote!(ir::Run { at: #at, len: #len })
 }
 
-fn kind(of: Kind) -> TokenStream {
+pub(super) fn kind(of: Kind) -> TokenStream {
     let name = variant(&of);
     quote!(ir::Kind::#name)
 }

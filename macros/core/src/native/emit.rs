@@ -1,10 +1,12 @@
 //! A program: the kernel as data, and a tile kernel for each of its launches.
 
 use super::code::{Kernels, Numbers, scalar};
-use super::plan::{Group, groups};
+use super::cut::schedule;
 use super::rows::operand_name;
-use super::{Access, Callees, Domain, Launch, Operand, Scalar, Slot, Unsupported, data, nest, rows};
-use cotangent_ir::{Dim, Kernel, Kind, Node};
+use super::{
+    Access, Callees, Domain, Factor, Launch, Operand, Product, Scalar, Slot, Step, Temp, Unsupported, data, rows,
+};
+use cotangent_ir::{Axis, Dim, Kernel, Kind, Node};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
 use std::collections::BTreeMap;
@@ -27,16 +29,23 @@ pub(crate) struct Parts<'a> {
 /// The first construct that has no native form.
 pub(crate) fn program(k: &Kernel, name: &str, parts: &Parts<'_>) -> Result<TokenStream, Unsupported> {
     let kernels = Kernels::new(k, parts.callees);
-    let (mut tiles, mut launches) = (vec![], vec![]);
-    for (at, group) in groups(&kernels).iter().enumerate() {
-        let launch = match group {
-            Group::Tiles(group) => rows::launch(&kernels, group, parts.numbers),
-            Group::Nest { out } => nest::launch(&kernels, *out, parts.numbers)?,
-        };
-        let tile = Ident::new(&format!("TILE{at}"), Span::call_site());
-        tiles.push(tile_kernel(&tile, &k.name, &launch));
-        launches.push(described(&tile, &launch));
+    let schedule = schedule(k, parts)?;
+    let (mut tiles, mut steps) = (vec![], vec![]);
+    for (at, step) in schedule.steps.iter().enumerate() {
+        steps.push(match step {
+            Step::Launch(launch) => {
+                let tile = Ident::new(&format!("TILE{at}"), Span::call_site());
+                tiles.push(tile_kernel(&tile, &k.name, launch));
+                let launch = described(&tile, launch);
+                quote!(Step::Launch(#launch))
+            }
+            Step::Product(of) => product(of),
+        });
     }
+    let temps = schedule.temps.iter().map(|Temp { kind, axes }| {
+        let (kind, axes) = (data::kind(*kind), axes.iter().map(axis));
+        quote!(Temp { kind: #kind, axes: &[#(#axes),*] })
+    });
     let (data, module) = (data::kernel(k, &parts.callees), Ident::new(name, Span::call_site()));
     let groups = parts.groups.iter().map(|dim| Literal::u32_unsuffixed(dim.0));
     let nonempty = parts.nonempty.iter().map(|dim| Literal::u32_unsuffixed(dim.0));
@@ -45,7 +54,9 @@ pub(crate) fn program(k: &Kernel, name: &str, parts: &Parts<'_>) -> Result<Token
         mod #module {
             use ::cotangent::__private::kernel::ir;
             #[allow(unused_imports)]
-            use ::cotangent::__private::kernel::{Launch, Operand, Positions, Program, Slot, Value};
+            use ::cotangent::__private::kernel::{
+                Factor, Launch, Operand, Positions, Product, Program, Slot, Step, Temp, Value,
+            };
             #[allow(unused_imports)]
             use ::cotangent::__private::native::{call, math, row, scalar};
             #imports
@@ -56,7 +67,8 @@ pub(crate) fn program(k: &Kernel, name: &str, parts: &Parts<'_>) -> Result<Token
                 groups: &[#(#groups),*],
                 nonempty: &[#(#nonempty),*],
                 positions: &[#(#positions),*],
-                launches: &[#(#launches),*],
+                temps: &[#(#temps),*],
+                steps: &[#(#steps),*],
             };
         }
     })
@@ -93,7 +105,9 @@ fn tile_kernel(tile: &Ident, name: &str, launch: &Launch) -> TokenStream {
             Access::Each => quote!(Each),
             Access::PerRow => quote!(PerRow),
             Access::PerColumn => quote!(PerColumn),
+            Access::Total => quote!(Total),
             Access::Whole => quote!(Whole),
+            Access::Part => quote!(Part),
         };
         let dtype = match operand.kind {
             Kind::Float => quote!(F32),
@@ -101,7 +115,7 @@ fn tile_kernel(tile: &Ident, name: &str, launch: &Launch) -> TokenStream {
             Kind::Bool => quote!(Bool),
         };
         let changed = operand.from.is_some().then(|| quote!(@mut));
-        (matches!(operand.slot, Slot::In(_)), quote!(#changed #name: #access #dtype))
+        (!operand.written, quote!(#changed #name: #access #dtype))
     };
     let all: Vec<(bool, TokenStream)> = launch.operands.iter().enumerate().map(operand).collect();
     let ins = all.iter().filter(|(input, _)| *input).map(|(_, code)| code);
@@ -130,21 +144,9 @@ fn tile_kernel(tile: &Ident, name: &str, launch: &Launch) -> TokenStream {
 }
 
 pub(super) fn described(tile: &Ident, launch: &Launch) -> TokenStream {
-    let axes = launch.axes.iter().map(|axis| {
-        let at = Literal::u32_unsuffixed(axis.0);
-        quote!(ir::Axis(#at))
-    });
+    let axes = launch.axes.iter().map(axis);
     let operands = launch.operands.iter().map(|operand| {
-        let slot = match operand.slot {
-            Slot::In(at) => {
-                let at = Literal::u32_unsuffixed(at);
-                quote!(Slot::In(#at))
-            }
-            Slot::Out(at) => {
-                let at = Literal::u32_unsuffixed(at);
-                quote!(Slot::Out(#at))
-            }
-        };
+        let slot = slot(operand.slot);
         let view = match &operand.view {
             None => quote!(None),
             Some(view) => {
@@ -178,6 +180,30 @@ pub(super) fn described(tile: &Ident, launch: &Launch) -> TokenStream {
         }
     });
     quote!(Launch { kernel: &#tile, axes: &[#(#axes),*], operands: &[#(#operands),*], scalars: &[#(#scalars),*] })
+}
+
+fn product(Product { factors: [a, b], out }: &Product) -> TokenStream {
+    let factor = |Factor { slot: of, axes }: &Factor| {
+        let (slot, axes) = (slot(*of), axes.iter().map(axis));
+        quote!(Factor { slot: #slot, axes: &[#(#axes),*] })
+    };
+    let (a, b, out) = (factor(a), factor(b), factor(out));
+    quote!(Step::Product(Product { factors: [#a, #b], out: #out }))
+}
+
+fn slot(slot: Slot) -> TokenStream {
+    let (variant, at) = match slot {
+        Slot::In(at) => (quote!(In), at),
+        Slot::Out(at) => (quote!(Out), at),
+        Slot::Temp(at) => (quote!(Temp), at),
+    };
+    let at = Literal::u32_unsuffixed(at);
+    quote!(Slot::#variant(#at))
+}
+
+fn axis(axis: &Axis) -> TokenStream {
+    let at = Literal::u32_unsuffixed(axis.0);
+    quote!(ir::Axis(#at))
 }
 
 /// The integer arguments whose elements are places in another argument or in an output.

@@ -1,10 +1,14 @@
 //! Native code for kernels: from the kernel language to launches of tile kernels.
 //!
-//! A kernel becomes one launch or several. What maps onto a run of elements, or onto rows, becomes loops over slices
-//! that rustc vectorises (`rows`); everything else becomes nested loops over whole tensors (`nest`).
+//! A kernel becomes one step or several (`cut`). Matrix products (`contract`) are calls of the library. What maps onto a
+//! run of elements, or onto rows, becomes loops over slices that rustc vectorises (`rows`); everything else becomes
+//! nested loops over whole tensors (`nest`).
 
+mod arena;
 mod by_hand;
 mod code;
+mod contract;
+mod cut;
 mod data;
 mod embedded;
 mod emit;
@@ -47,7 +51,9 @@ enum Access {
     Each,
     PerRow,
     PerColumn,
+    Total,
     Whole,
+    Part,
 }
 
 /// A tensor of the program.
@@ -55,12 +61,41 @@ enum Access {
 enum Slot {
     In(u32),
     Out(u32),
+    Temp(u32),
+}
+
+/// A value that steps hand to later ones.
+#[derive(Clone, Debug)]
+struct Temp {
+    kind: Kind,
+    axes: Vec<Axis>,
+}
+
+/// One step of a program.
+enum Step {
+    Launch(Launch),
+    Product(Product),
+}
+
+/// A matrix product: what is summed over is the axes that both factors have and the result lacks.
+struct Product {
+    factors: [Factor; 2],
+    out: Factor,
+}
+
+/// A tensor of a product, and the axis along each of its dims.
+#[derive(Clone, Debug)]
+struct Factor {
+    slot: Slot,
+    axes: Vec<Axis>,
 }
 
 /// A tensor of a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Operand {
     slot: Slot,
+    /// Whether the launch writes it.
+    written: bool,
     access: Access,
     kind: Kind,
     /// For each axis that a tile sees, the tensor's own, or `None` where it repeats; no list where it is seen whole.

@@ -1,9 +1,9 @@
 //! Tile kernels by nested loops over whole tensors: products, stencils, gathers, scatters.
 
-use super::code::{Kernels, Numbers, Scope, local, scalar, steps};
+use super::code::{Kernels, Numbers, Scope, local, missing, scalar, steps};
 use super::plan::plain_store;
-use super::rows::{first_hit, operand_name};
-use super::{Access, Domain, Launch, Operand, Scalar, Slot, Unsupported};
+use super::rows::{first_hit, operand_name, running};
+use super::{Access, Domain, Launch, Operand, Scalar, Unsupported};
 use cotangent_ir::{Axis, Fold, Id, Kind, Mode, Node, OutDef, Store};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -11,11 +11,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The launch of one output.
 ///
-/// An output whose elements are each written once, in order, is cut into rows that threads share. Any other is walked
-/// by one thread, in the order of its loops, so that colliding sums are the same in every run.
+/// An output whose elements are each written once, in order, is cut into rows that threads share. Of any other, threads
+/// share ranges of the first axis; each takes what belongs to its range in the order of the loops, so that colliding sums
+/// are the same in every run.
 pub(super) fn launch(k: &Kernels<'_>, out: usize, numbers: &Numbers) -> Result<Launch, Unsupported> {
     let def = &k.k.outs[out];
-    let in_order = plain_store(k, def).filter(|store| !store.over.is_empty());
+    let is_row = |axis: &Axis| !k.is_group(k.extent(*axis));
+    let in_order = plain_store(k, def).filter(|store| store.over.last().is_some_and(is_row));
     let mut nest = Nest { k, operands: vec![], at: BTreeMap::new(), scalars: BTreeMap::new() };
     let mut roots: Vec<Id> = def.dims.to_vec();
     for store in def.stores.iter() {
@@ -29,7 +31,8 @@ pub(super) fn launch(k: &Kernels<'_>, out: usize, numbers: &Numbers) -> Result<L
         Some(store) => {
             let view = (0..store.over.len()).map(|d| Some(d as u8)).collect();
             nest.operands.push(Operand {
-                slot: Slot::Out(out as u32),
+                slot: k.slots.outs[out],
+                written: true,
                 access: Access::Each,
                 kind,
                 view: Some(view),
@@ -39,8 +42,9 @@ pub(super) fn launch(k: &Kernels<'_>, out: usize, numbers: &Numbers) -> Result<L
         }
         None => {
             nest.operands.push(Operand {
-                slot: Slot::Out(out as u32),
-                access: Access::Whole,
+                slot: k.slots.outs[out],
+                written: true,
+                access: if def.dims.is_empty() { Access::Whole } else { Access::Part },
                 kind,
                 view: None,
                 from: None,
@@ -99,13 +103,13 @@ impl Nest<'_> {
                         if let std::collections::btree_map::Entry::Vacant(place) = self.at.entry(arg.0) {
                             place.insert(at);
                             let kind = k.kind(id);
-                            let slot = Slot::In(arg.0);
-                            self.operands.push(Operand { slot, access: Access::Whole, kind, view: None, from: None });
+                            let slot = k.slots.args[arg.at()];
+                            let access = Access::Whole;
+                            self.operands.push(Operand { slot, written: false, access, kind, view: None, from: None });
                         }
                     }
                 },
                 Node::Fold(_, run, _) => open.extend(k.bound(run).into_iter().map(|axis| k.extent(axis))),
-                Node::Scan { axis, .. } => open.push(k.extent(axis)),
                 _ => {}
             }
         }
@@ -134,49 +138,86 @@ impl Nest<'_> {
             code.extend(quote!(let #name = rest;));
         }
         let mut axes: BTreeSet<Axis> = rows.iter().copied().collect();
-        code.extend(self.block(&[store.node], &axes, &mut done));
+        let (name, out) = (axis_name(last), operand_name(self.operands.len() - 1));
+        let scan = match k.node(store.node) {
+            Node::Scan { fold, reverse, exclusive, body, .. } => Some((fold, (reverse, exclusive), body)),
+            _ => None,
+        };
+        let root = scan.map_or(store.node, |(_, _, body)| body);
+        code.extend(self.block(&[root], &axes, &mut done));
         axes.insert(last);
-        let inside = self.block(&[store.node], &axes, &mut done.clone());
-        let (name, value) = (axis_name(last), k.operand(store.node));
-        let out = operand_name(self.operands.len() - 1);
-        code.extend(quote! {
-            for i in 0..n {
-                let #name = i as i64;
-                #inside
-                #out[i] = #value;
-            }
+        let inside = self.block(&[root], &axes, &mut done.clone());
+        let (value, inside) = (k.operand(root), quote!(let #name = i as i64; #inside));
+        code.extend(match scan {
+            Some((fold, way, body)) => running(fold, k.kind(body), way, &inside, value, &quote!(#out[i])),
+            None => quote!(for i in 0..n { #inside #out[i] = #value; }),
         });
         code
     }
 
-    /// The body that writes a whole output, zero at first.
+    /// The body that writes a range of the first axis of an output, zero at first.
     fn whole(&self, def: &OutDef) -> TokenStream {
         let k = self.k;
-        let out = operand_name(self.operands.len() - 1);
         let mut code = TokenStream::new();
         for store in def.stores.iter() {
             let mut done = BTreeSet::new();
             let mut roots = extents(k, store);
-            roots.extend(def.dims.iter());
+            roots.extend(def.dims.iter().chain(store.at.iter()));
+            roots.push(store.node);
             let lets = self.block(&roots, &BTreeSet::new(), &mut done);
-            let all: BTreeSet<Axis> = store.over.iter().copied().collect();
-            let roots: Vec<Id> = store.at.iter().copied().chain([store.node]).collect();
-            let inside = self.block(&roots, &all, &mut done);
-            let (place, value) = (self.place(&store.at, &def.dims), k.operand(store.node));
-            let write = match (def.mode, def.kind) {
-                (Mode::Add, Kind::Float) => quote!(*to += #value),
-                (Mode::Add, _) => quote!(*to = i64::wrapping_add(*to, #value)),
-                (Mode::Set | Mode::SetSparse, _) => quote!(*to = #value),
-            };
-            // The runtime has verified positions; what the macro proved lies inside.
-            let mut nest = quote!(#inside if let Some(to) = #out.get_mut((#place) as usize) { #write; });
-            for axis in store.over.iter().rev() {
-                let (name, extent) = (axis_name(*axis), k.operand(k.extent(*axis)));
-                nest = quote!(for #name in 0..#extent { #nest });
-            }
-            code.extend(quote!({ #lets #nest }));
+            // The elements of one position of the first axis.
+            let rest = def.dims.iter().skip(1).map(|dim| k.operand(*dim)).reduce(|a, b| quote!(#a * #b));
+            let rest = rest.unwrap_or_else(|| quote!(1i64));
+            let out = operand_name(self.operands.len() - 1);
+            let nest = self.loops(def, store, 0, &BTreeSet::new(), &done);
+            code.extend(quote!({
+                #lets
+                let from = tile.2 as i64;
+                let to = from + #out.len() as i64 / i64::max(#rest, 1);
+                let base = from * #rest;
+                #nest
+            }));
         }
         code
+    }
+
+    /// The loops of a store from the axis `level` on: each holds what varies along it and along no later one.
+    fn loops(
+        &self,
+        def: &OutDef,
+        store: &Store,
+        level: usize,
+        axes: &BTreeSet<Axis>,
+        done: &BTreeSet<Id>,
+    ) -> TokenStream {
+        let (k, out) = (self.k, operand_name(self.operands.len() - 1));
+        let Some(&axis) = store.over.get(level) else {
+            let (place, value) = (self.place(&store.at, &def.dims), k.operand(store.node));
+            let write = match (def.mode, def.kind) {
+                (Mode::Add, Kind::Float) => quote!(*at += #value),
+                (Mode::Add, _) => quote!(*at = i64::wrapping_add(*at, #value)),
+                (Mode::Set | Mode::SetSparse, _) => quote!(*at = #value),
+            };
+            // The runtime has verified positions; what the macro proved lies inside. Others are another part's.
+            return quote!(if let Some(at) = #out.get_mut((#place - base) as usize) { #write; });
+        };
+        let (mut axes, mut done) = (axes.clone(), done.clone());
+        axes.insert(axis);
+        // What belongs to another part is left out as soon as its position along the first axis is known.
+        let first = store.at.first().copied();
+        let known = |axes: &BTreeSet<Axis>| first.is_some_and(|at| k.free(at).iter().all(|axis| axes.contains(axis)));
+        let own = first.is_some_and(|at| k.bare(at) == Some(axis));
+        let earlier = store.over[..level].iter().copied().collect();
+        let check = first.filter(|_| !own && known(&axes) && !known(&earlier)).map(|at| {
+            let (lets, at) = (self.block(&[at], &axes, &mut done), k.operand(at));
+            quote!(#lets if !(from..to).contains(&#at) { continue; })
+        });
+        let roots: Vec<Id> = store.at.iter().copied().chain([store.node]).collect();
+        let inside = self.block(&roots, &axes, &mut done);
+        let nest = self.loops(def, store, level + 1, &axes, &done);
+        let (name, extent) = (axis_name(axis), k.operand(k.extent(axis)));
+        let range = if own { quote!(from..i64::min(to, #extent)) } else { quote!(0..#extent) };
+        quote!(for #name in #range { #check #inside #nest })
     }
 
     /// Locals for all that `roots` need and that the axes in scope allow.
@@ -194,7 +235,6 @@ impl Nest<'_> {
             }
             match k.node(id) {
                 Node::Fold(_, run, _) => open.extend(k.bound(run).into_iter().map(|axis| k.extent(axis))),
-                Node::Scan { axis, .. } => open.push(k.extent(axis)),
                 _ => {}
             }
         }
@@ -206,9 +246,6 @@ impl Nest<'_> {
             let name = local(id);
             let value = match k.node(id) {
                 Node::Fold(fold, run, body) => self.fold(fold, &k.bound(run), body, axes, done),
-                Node::Scan { fold, axis, reverse, exclusive, body } => {
-                    self.scan(fold, axis, (reverse, exclusive), body, axes, done)
-                }
                 _ => k.expression(
                     id,
                     &Scope {
@@ -242,7 +279,7 @@ impl Nest<'_> {
         let value = k.operand(body);
         let (start, step, result) = match steps(fold, kind) {
             Some(steps) => {
-                let (start, step) = (steps.start, (steps.step)(quote!(s), value));
+                let (step, start) = (k.step(fold, &steps, body), steps.start);
                 (quote!(let mut s = #start;), quote!(s = #step;), quote!(s))
             }
             None => {
@@ -261,31 +298,6 @@ impl Nest<'_> {
         quote!({ #start #nest #result })
     }
 
-    /// The reduction of all positions up to, or from, this one: each position folds anew.
-    fn scan(
-        &self,
-        fold: Fold,
-        axis: Axis,
-        (reverse, exclusive): (bool, bool),
-        body: Id,
-        axes: &BTreeSet<Axis>,
-        done: &BTreeSet<Id>,
-    ) -> TokenStream {
-        let k = self.k;
-        let Some(steps) = steps(fold, k.kind(body)) else { return quote!(0) };
-        let mut done: BTreeSet<Id> = done.iter().copied().filter(|id| !k.free(*id).contains(&axis)).collect();
-        let inside = self.block(&[body], axes, &mut done);
-        let (name, extent, value) = (axis_name(axis), k.operand(k.extent(axis)), k.operand(body));
-        let range = match (reverse, exclusive) {
-            (false, false) => quote!(0..#name + 1),
-            (false, true) => quote!(0..#name),
-            (true, false) => quote!(#name..#extent),
-            (true, true) => quote!(#name + 1..#extent),
-        };
-        let (start, step) = (steps.start, (steps.step)(quote!(s), value));
-        quote!({ let mut s = #start; for #name in #range { #inside s = #step; } s })
-    }
-
     fn load(&self, id: Id) -> TokenStream {
         let Node::Load { arg, at, guard } = self.k.node(id) else { return quote!(0) };
         let Some(&operand) = self.at.get(&arg.0) else {
@@ -296,11 +308,11 @@ impl Nest<'_> {
         let def = &k.k.args[arg.at()];
         let at = k.links(at);
         let place = self.place(&at, &def.dims);
-        let (outside, missing) = match def.kind {
-            Kind::Float => (quote!(0.0), quote!(Real::NAN)),
-            Kind::Int => (quote!(0i64), quote!(0i64)),
-            Kind::Bool => (quote!(false), quote!(false)),
+        let outside = match def.kind {
+            Kind::Float => quote!(0.0),
+            Kind::Int | Kind::Bool => missing(def.kind),
         };
+        let missing = missing(def.kind);
         if guard {
             let inside = at.iter().zip(def.dims.iter()).map(|(at, dim)| {
                 let (at, dim) = (k.operand(*at), k.operand(*dim));

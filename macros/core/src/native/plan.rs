@@ -1,8 +1,9 @@
 //! Which outputs are computed together, and how.
 
 use super::code::Kernels;
+use super::contract::is_matrix_product;
 use super::{Access, Domain};
-use cotangent_ir::{Axis, Fold, Id, Mode, Node, OutDef, Store};
+use cotangent_ir::{Axis, Fold, Id, Kind, Mode, Node, OutDef, Store};
 use std::collections::BTreeSet;
 
 /// Outputs that one launch computes.
@@ -35,17 +36,21 @@ pub(super) struct Column {
 pub(super) struct Written {
     pub(super) out: usize,
     pub(super) access: Access,
-    /// What is written: for a sum over rows, what each row adds.
+    /// What is written: for a sum over rows, what each row adds; for a total, what each element or row adds.
     pub(super) node: Id,
-    /// The coefficient of a sum over rows.
+    /// The coefficient of a sum over rows, or of a total.
     pub(super) factor: f64,
+    /// Of an output with a value for each element, the dim that is the column.
+    pub(super) dim: usize,
+    /// Whether a total is over the column too.
+    pub(super) along: bool,
 }
 
-/// All outputs of a kernel, each in one group.
-pub(super) fn groups(k: &Kernels<'_>) -> Vec<Group> {
+/// Outputs of a kernel, each in one group.
+pub(super) fn groups(k: &Kernels<'_>, outs: &[usize]) -> Vec<Group> {
     let mut groups: Vec<Group> = vec![];
-    for (at, out) in k.k.outs.iter().enumerate() {
-        let Some((rows, column, written)) = tiles(k, at, out) else {
+    for &at in outs {
+        let Some((rows, column, written)) = tiles(k, at, &k.k.outs[at]) else {
             groups.push(Group::Nest { out: at });
             continue;
         };
@@ -80,16 +85,20 @@ fn joins(tiles: &Tiles, rows: &[Axis], column: Column) -> bool {
 /// Runs of elements, where no value depends on a position or on a whole row.
 fn domain(k: &Kernels<'_>, tiles: &Tiles) -> Domain {
     let roots: Vec<Id> = tiles.outs.iter().map(|w| w.node).collect();
-    let plain = |id: &Id| !matches!(k.node(*id), Node::Fold(..) | Node::Scan { .. });
+    let plain = |id: &Id| match k.node(*id) {
+        Node::Fold(..) | Node::Scan { .. } => false,
+        Node::Load { .. } => k.plain_load(*id).is_some(),
+        _ => true,
+    };
     let values = values(k, &roots);
     let positions = values.iter().any(|id| matches!(k.node(*id), Node::Index(_)));
-    let pointwise = tiles.outs.iter().all(|w| w.access == Access::Each)
+    let pointwise = tiles.outs.iter().all(|w| w.access == Access::Each || w.access == Access::Total && w.along)
         && values.iter().all(plain)
         && (!positions || tiles.rows.is_empty());
     if pointwise { Domain::Pointwise } else { Domain::Rows }
 }
 
-/// What is computed for some roots: places of loads are not.
+/// What is computed for some roots: axes as places of loads are not.
 pub(super) fn values(k: &Kernels<'_>, roots: &[Id]) -> BTreeSet<Id> {
     let (mut seen, mut open) = (BTreeSet::new(), roots.to_vec());
     while let Some(id) = open.pop() {
@@ -97,7 +106,7 @@ pub(super) fn values(k: &Kernels<'_>, roots: &[Id]) -> BTreeSet<Id> {
             continue;
         }
         match k.node(id) {
-            Node::Load { .. } => {}
+            Node::Load { at, .. } => open.extend(k.links(at).into_iter().filter(|at| k.bare(*at).is_none())),
             Node::Fold(_, _, body) => open.push(body),
             _ => open.extend(k.operands(id)),
         }
@@ -115,37 +124,92 @@ pub(super) fn plain_store<'k>(k: &Kernels<'_>, out: &'k OutDef) -> Option<&'k St
 }
 
 /// The layout of one output, if it has one.
-fn tiles(k: &Kernels<'_>, at: usize, out: &OutDef) -> Option<(Vec<Axis>, Column, Written)> {
+pub(super) fn tiles(k: &Kernels<'_>, at: usize, out: &OutDef) -> Option<(Vec<Axis>, Column, Written)> {
     let store = plain_store(k, out)?;
+    if values(k, &[store.node]).into_iter().any(|id| is_matrix_product(k, id)) {
+        return None;
+    }
     let over = store.over.to_vec();
-    summed(k, at, &over, store.node).or_else(|| elements(k, at, &over, store.node))
+    if over.is_empty() && !matches!(k.node(store.node), Node::Fold(..) | Node::Sum { .. }) {
+        // What is made of a total is computed once that is there.
+        return None;
+    }
+    let sum = |over: &[Axis]| match over {
+        [] => total(k, at, store.node),
+        &[axis] => summed(k, at, axis, store.node),
+        _ => None,
+    };
+    let found = sum(&over).or_else(|| scanned(k, at, &over, store.node)).or_else(|| elements(k, at, &over, store.node));
+    // Several axes are no row; runs of elements may be along any number of them.
+    let alone = |(rows, column, written): &(Vec<Axis>, Column, Written)| {
+        let tiles = Tiles { domain: Domain::Rows, rows: rows.clone(), column: *column, outs: vec![written.clone()] };
+        domain(k, &tiles) == Domain::Pointwise
+    };
+    found.filter(|found| !k.is_group(found.1.extent) || alone(found))
 }
 
-/// `out[c] = factor * sum over rows of ..`.
-fn summed(k: &Kernels<'_>, at: usize, over: &[Axis], node: Id) -> Option<(Vec<Axis>, Column, Written)> {
-    let &[axis] = over else { return None };
+/// A sum with a constant coefficient: that, the axes and the body.
+fn scaled_sum(k: &Kernels<'_>, node: Id) -> Option<(f64, Vec<Axis>, Id)> {
     let (factor, fold) = match k.node(node) {
-        Node::Sum { c, terms, .. } if c.as_float() == 0.0 => match k.k.links(terms) {
+        Node::Sum { kind: Kind::Float, c, terms } if c.as_float() == 0.0 => match k.k.links(terms) {
             [link] => (link.k.as_float(), link.id),
             _ => return None,
         },
         _ => (1.0, node),
     };
     let Node::Fold(Fold::Sum, run, body) = k.node(fold) else { return None };
-    let rows = k.bound(run);
+    Some((factor, k.bound(run), body))
+}
+
+/// `out[c] = factor * sum over rows of ..`.
+fn summed(k: &Kernels<'_>, at: usize, axis: Axis, node: Id) -> Option<(Vec<Axis>, Column, Written)> {
+    let (factor, rows, body) = scaled_sum(k, node)?;
     let column = Column { extent: k.extent(axis), axis };
-    let float = k.kind(body) == cotangent_ir::Kind::Float;
-    let written = Written { out: at, access: Access::PerColumn, node: body, factor };
-    (float && !rows.is_empty() && fits(k, body, &rows, column)).then_some((rows, column, written))
+    let written = Written { out: at, access: Access::PerColumn, node: body, factor, dim: 0, along: false };
+    let fits = k.kind(body) == Kind::Float && !rows.is_empty() && fits(k, body, &rows, column);
+    fits.then_some((rows, column, written))
+}
+
+/// `out = factor * sum over everything of ..`: of elements, or of what each row has.
+fn total(k: &Kernels<'_>, at: usize, node: Id) -> Option<(Vec<Axis>, Column, Written)> {
+    let (factor, mut rows, body) = scaled_sum(k, node)?;
+    let inner = folded(k, body);
+    let column = match inner.as_deref() {
+        None => *rows.last()?,
+        Some(&[axis]) => rows.iter().rfind(|row| k.extent(**row) == k.extent(axis)).copied().unwrap_or(axis),
+        Some(_) => return None,
+    };
+    let along = rows.contains(&column);
+    rows.retain(|row| *row != column);
+    let column = Column { extent: k.extent(column), axis: column };
+    let written = Written { out: at, access: Access::Total, node: body, factor, dim: 0, along };
+    let number = matches!(k.kind(body), Kind::Float | Kind::Int);
+    (number && fits(k, body, &rows, column)).then_some((rows, column, written))
+}
+
+/// A running reduction along an axis, of what lies on rows along it.
+fn scanned(k: &Kernels<'_>, at: usize, over: &[Axis], node: Id) -> Option<(Vec<Axis>, Column, Written)> {
+    let Node::Scan { axis, body, .. } = k.node(node) else { return None };
+    let dim = over.iter().position(|a| *a == axis)?;
+    let rows: Vec<Axis> = over.iter().copied().filter(|a| *a != axis).collect();
+    let column = Column { extent: k.extent(axis), axis };
+    let written = Written { out: at, access: Access::Each, node, factor: 1.0, dim, along: false };
+    fits(k, body, &rows, column).then_some((rows, column, written))
+}
+
+/// The axes of a reduction among what is computed for a node, if there is one.
+fn folded(k: &Kernels<'_>, node: Id) -> Option<Vec<Axis>> {
+    values(k, &[node]).into_iter().find_map(|id| match k.node(id) {
+        Node::Fold(_, run, _) => Some(k.bound(run)),
+        _ => None,
+    })
 }
 
 /// Outputs whose every element, or row, is computed from the same element, or row, of arguments.
 fn elements(k: &Kernels<'_>, at: usize, over: &[Axis], node: Id) -> Option<(Vec<Axis>, Column, Written)> {
-    let folded = values(k, &[node]).into_iter().find_map(|id| match k.node(id) {
-        Node::Fold(_, run, _) => Some(k.bound(run)),
-        _ => None,
-    });
-    let written = |access| Written { out: at, access, node, factor: 1.0 };
+    let folded = folded(k, node);
+    let dim = over.len().saturating_sub(1);
+    let written = |access| Written { out: at, access, node, factor: 1.0, dim, along: false };
     let each = |last: Axis| {
         let rows = over[..over.len() - 1].to_vec();
         (rows, Column { extent: k.extent(last), axis: last }, written(Access::Each))
@@ -162,7 +226,8 @@ fn elements(k: &Kernels<'_>, at: usize, over: &[Axis], node: Id) -> Option<(Vec<
     fits(k, node, &found.0, found.1).then_some(found)
 }
 
-/// Whether everything that a node needs lies on a row: loads at plain axes, reductions along the column alone.
+/// Whether everything that a node needs lies on a row: loads at plain axes, reductions along the column alone, none of
+/// which is the same for several rows.
 fn fits(k: &Kernels<'_>, node: Id, rows: &[Axis], column: Column) -> bool {
     let is_column = |axis: Axis| !rows.contains(&axis) && k.extent(axis) == column.extent;
     values(k, &[node]).into_iter().all(|id| {
@@ -170,16 +235,17 @@ fn fits(k: &Kernels<'_>, node: Id, rows: &[Axis], column: Column) -> bool {
         let columns = free.iter().filter(|a| is_column(**a)).count();
         let known = free.iter().all(|a| rows.contains(a) || is_column(*a));
         let shape = match k.node(id) {
-            Node::Fold(_, run, _) => matches!(k.bound(run)[..], [axis] if is_column(axis)),
-            Node::Load { arg, at, guard } => {
-                let axes: Option<Vec<Axis>> = k.links(at).iter().map(|id| k.bare(*id)).collect();
-                let dims = &k.k.args[arg.at()].dims;
-                !guard
-                    && axes.is_some_and(|axes| {
-                        let distinct: BTreeSet<Axis> = axes.iter().copied().collect();
-                        distinct.len() == axes.len()
-                            && axes.iter().zip(dims.iter()).all(|(axis, dim)| k.extent(*axis) == *dim)
-                    })
+            Node::Fold(_, run, _) => {
+                matches!(k.bound(run)[..], [axis] if is_column(axis)) && rows.iter().all(|row| free.contains(row))
+            }
+            Node::Load { arg, .. } => {
+                // An element of the row may be picked by a value that the row has.
+                let picked = |(axes, dim, at): (Vec<Option<Axis>>, usize, Id)| {
+                    k.k.args[arg.at()].dims[dim] == column.extent
+                        && k.free(at).iter().all(|axis| rows.contains(axis))
+                        && axes.iter().flatten().all(|axis| rows.contains(axis))
+                };
+                k.plain_load(id).is_some() || k.pick(id).is_some_and(picked)
             }
             Node::Scan { .. } => false,
             _ => true,
@@ -199,7 +265,7 @@ impl Tiles {
 pub(super) fn scalars(k: &Kernels<'_>) -> Tiles {
     let written = |(out, def): (usize, &OutDef)| {
         let node = def.stores.first().map_or(Id(0), |store| store.node);
-        Written { out, access: Access::Each, node, factor: 1.0 }
+        Written { out, access: Access::Each, node, factor: 1.0, dim: 0, along: false }
     };
     let outs = k.k.outs.iter().enumerate().map(written).collect();
     // Nothing has this axis: scalars have none.

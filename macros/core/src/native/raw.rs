@@ -16,7 +16,14 @@ pub(super) fn program(item: &Item<'_>, path: &Path, parts: &Parts<'_>) -> (Token
     let (kernel, Item { cfgs, name, .. }) = (item.kernel, item);
     let (mut operands, mut scalars) = (vec![], vec![]);
     let (mut types, mut given, mut ins, mut outs) = (vec![], vec![], vec![], vec![]);
-    let whole = |slot, kind| Operand { slot, access: Access::Whole, kind, view: None, from: None };
+    let whole = |slot, kind| Operand {
+        slot,
+        written: matches!(slot, Slot::Out(_)),
+        access: Access::Whole,
+        kind,
+        view: None,
+        from: None,
+    };
     for (at, arg) in (0u32..).zip(kernel.args.iter()) {
         if parts.numbers.contains_key(&at) {
             let (scalar, param) = (scalar(Scalar::Arg(at)), item.params.get(at as usize));
@@ -69,7 +76,7 @@ pub(super) fn program(item: &Item<'_>, path: &Path, parts: &Parts<'_>) -> (Token
         pub(super) enum Raw {}
         mod forward {
             use ::cotangent::__private::kernel::ir;
-            use ::cotangent::__private::kernel::{Launch, Operand, Program, Slot, Value};
+            use ::cotangent::__private::kernel::{Launch, Operand, Program, Slot, Step, Value};
             ::cotangent::__private::raw_kernel! {
                 static #tile = #said (#(#ins),*; #(#names),*) -> (#(#outs),*) {
                     <super::Raw as super::Cpu>::RUN(#(#given),*)
@@ -81,7 +88,8 @@ pub(super) fn program(item: &Item<'_>, path: &Path, parts: &Parts<'_>) -> (Token
                 groups: &[#(#groups),*],
                 nonempty: &[],
                 positions: &[],
-                launches: &[#described],
+                temps: &[],
+                steps: &[Step::Launch(#described)],
             };
         }
     };

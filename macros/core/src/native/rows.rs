@@ -1,7 +1,7 @@
 //! Tile kernels over runs of elements, and over rows.
 
 use super::code::{Kernels, Numbers, Scope, local, scalar, steps};
-use super::plan::{Tiles, values};
+use super::plan::{Tiles, Written, values};
 use super::{Access, Domain, Launch, Operand, Scalar, Slot, in_lanes};
 use cotangent_ir::{Axis, Binary, Fold, Id, Kind, Node};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -17,6 +17,7 @@ pub(super) fn launch(k: &Kernels<'_>, tiles: &Tiles, numbers: &Numbers) -> Launc
 pub(super) fn scalars(k: &Kernels<'_>, tiles: &Tiles, order: &[u32], numbers: &Numbers) -> Launch {
     let operand = |at: &u32| Operand {
         slot: Slot::In(*at),
+        written: false,
         access: Access::Each,
         kind: k.k.args.get(*at as usize).map_or(Kind::Float, |arg| arg.kind),
         view: Some(vec![None]),
@@ -66,10 +67,11 @@ impl Rows<'_> {
                         self.at.insert(id, None);
                         continue;
                     }
-                    let axes: Vec<Axis> = k.links(at).iter().filter_map(|id| k.bare(*id)).collect();
-                    let place = |axis: Axis| axes.iter().position(|a| *a == axis).map(|d| d as u8);
+                    let axes: Vec<Option<Axis>> = k.links(at).iter().map(|id| k.bare(*id)).collect();
+                    let place = |axis: Axis| axes.iter().position(|a| *a == Some(axis)).map(|d| d as u8);
                     let mut view: Vec<Option<u8>> = tiles.rows.iter().map(|row| place(*row)).collect();
-                    let column = axes.iter().position(|a| tiles.is_column(k, *a)).map(|d| d as u8);
+                    // Where an element of the row is picked, the row is at hand.
+                    let column = axes.iter().position(|a| a.is_none_or(|a| tiles.is_column(k, a))).map(|d| d as u8);
                     let access = match column {
                         None if tiles.domain == Domain::Rows => Access::PerRow,
                         Some(_) | None => Access::Each,
@@ -78,7 +80,8 @@ impl Rows<'_> {
                         view.push(column);
                     }
                     let kind = k.kind(id);
-                    let operand = Operand { slot: Slot::In(arg.0), access, kind, view: Some(view), from: None };
+                    let slot = k.slots.args[arg.at()];
+                    let operand = Operand { slot, written: false, access, kind, view: Some(view), from: None };
                     let known = self.operands.iter().position(|o| *o == operand);
                     let at = known.unwrap_or(self.operands.len());
                     if known.is_none() {
@@ -104,25 +107,26 @@ impl Rows<'_> {
             let store = &k.k.outs[written.out].stores[0];
             let place = |axis: Axis| store.over.iter().position(|a| *a == axis).map(|d| d as u8);
             let rows = tiles.rows.iter().map(|row| place(*row));
-            let last = Some((store.over.len().max(1) - 1) as u8);
             let view = match written.access {
-                Access::Each => rows.chain([last]).collect(),
+                Access::Each => rows.chain([Some(written.dim as u8)]).collect(),
                 Access::PerColumn => vec![Some(0)],
-                Access::PerRow | Access::Whole => rows.take(count).collect(),
+                Access::Total => vec![],
+                Access::PerRow | Access::Whole | Access::Part => rows.take(count).collect(),
             };
             let kind = k.k.outs[written.out].kind;
-            let slot = Slot::Out(written.out as u32);
+            let slot = k.slots.outs[written.out];
             if let Some(operand) = self.in_place(written, &view) {
                 self.operands.push(operand);
                 continue;
             }
-            self.operands.push(Operand { slot, access: written.access, kind, view: Some(view), from: None });
+            let (access, view) = (written.access, Some(view));
+            self.operands.push(Operand { slot, written: true, access, kind, view, from: None });
         }
     }
 
     /// An output that takes the place of the argument of its name: each element is read before it is written. The loads
     /// of that argument then read the output, and the argument is no operand.
-    fn in_place(&mut self, written: &super::plan::Written, view: &[Option<u8>]) -> Option<Operand> {
+    fn in_place(&mut self, written: &Written, view: &[Option<u8>]) -> Option<Operand> {
         let k = self.k;
         let out = &k.k.outs[written.out];
         let from = k.k.args.iter().position(|arg| arg.name == out.name && arg.kind == out.kind)? as u32;
@@ -130,7 +134,8 @@ impl Rows<'_> {
         let at = self.operands.iter().position(own)?;
         let only = self.operands.iter().filter(|o| own(o)).count() == 1;
         let operand = Operand {
-            slot: Slot::Out(written.out as u32),
+            slot: k.slots.outs[written.out],
+            written: true,
             access: Access::Each,
             kind: out.kind,
             view: Some(view.to_vec()),
@@ -181,7 +186,29 @@ impl Rows<'_> {
             done.insert(id);
         }
         let first_out = self.operands.len() - tiles.outs.len();
-        let elements: Vec<usize> = (0..tiles.outs.len()).filter(|o| tiles.outs[*o].access != Access::PerRow).collect();
+        // Totals come before the last loop writes what it reads.
+        for (o, written) in tiles.outs.iter().enumerate().filter(|(_, w)| w.access == Access::Total) {
+            let name = operand_name(first_out + o);
+            let value = if written.along { self.fold(Fold::Sum, written.node, &done) } else { k.operand(written.node) };
+            code.extend(match (k.kind(written.node), written.factor) {
+                (Kind::Float, 1.0) => quote!(#name[0] += #value;),
+                (Kind::Float, factor) => {
+                    let factor = super::code::constant(Kind::Float, cotangent_ir::Num::float(factor));
+                    quote!(#name[0] += #factor * #value;)
+                }
+                _ => quote!(#name[0] = i64::wrapping_add(#name[0], #value);),
+            });
+        }
+        for (o, written) in tiles.outs.iter().enumerate() {
+            if let Node::Scan { fold, reverse, exclusive, body, .. } = k.node(written.node) {
+                code.extend(self.scan(fold, (reverse, exclusive), body, &operand_name(first_out + o), &done));
+            }
+        }
+        let element = |o: &usize| {
+            let Written { access, node, .. } = tiles.outs[*o];
+            matches!(access, Access::Each | Access::PerColumn) && !matches!(k.node(node), Node::Scan { .. })
+        };
+        let elements: Vec<usize> = (0..tiles.outs.len()).filter(element).collect();
         if !elements.is_empty() {
             let roots: Vec<Id> = elements.iter().map(|o| tiles.outs[*o].node).collect();
             let index = |axis| self.element_index(axis, &quote!(i));
@@ -196,7 +223,7 @@ impl Rows<'_> {
                         let factor = super::code::constant(Kind::Float, cotangent_ir::Num::float(written.factor));
                         quote!(#name[i] = math::fma::<FMA>(#factor, #value, #name[i]);)
                     }
-                    Access::Each | Access::PerRow | Access::Whole => quote!(#name[i] = #value;),
+                    _ => quote!(#name[i] = #value;),
                 }
             });
             code.extend(quote!(for i in 0..n { #lets #(#stores)* }));
@@ -218,7 +245,9 @@ impl Rows<'_> {
             operand.access == Access::Each && operand.kind == Kind::Float && operand.from.is_none()
         };
         let out = (0..tiles.outs.len()).find(|at| free(*at))?;
-        let last: Vec<Id> = tiles.outs.iter().filter(|w| w.access != Access::PerRow).map(|w| w.node).collect();
+        let scans = tiles.outs.iter().any(|w| matches!(k.node(w.node), Node::Scan { .. }));
+        let element = |w: &&Written| matches!(w.access, Access::Each | Access::PerColumn) && !scans;
+        let last: Vec<Id> = tiles.outs.iter().filter(element).map(|w| w.node).collect();
         let outside = k.reach(&last, |id| !self.varies(id));
         let costly = |id: &Id| {
             let slow = match k.node(*id) {
@@ -307,6 +336,13 @@ impl Rows<'_> {
             }
             Some(at) => {
                 let name = operand_name(at);
+                if let Some((_, _, place)) = self.k.pick(id)
+                    && self.kept_at(id).is_none()
+                {
+                    // The runtime has verified positions.
+                    let (place, missing) = (self.k.operand(place), super::code::missing(self.k.kind(id)));
+                    return quote!(#name.get(#place as usize).copied().unwrap_or(#missing));
+                }
                 match (self.operands[at].access, element) {
                     (Access::PerRow, _) | (_, None) => quote!(#name[0]),
                     (_, Some(i)) => quote!(#name[#i]),
@@ -315,13 +351,27 @@ impl Rows<'_> {
         }
     }
 
+    /// The running reduction of a row, written to an output.
+    fn scan(
+        &self,
+        fold: Fold,
+        (reverse, exclusive): (bool, bool),
+        body: Id,
+        out: &Ident,
+        done: &BTreeSet<Id>,
+    ) -> TokenStream {
+        let k = self.k;
+        let index = |axis| self.element_index(axis, &quote!(i));
+        let lets = self.elements(&[body], done, &Scope { loads: &|id| self.load(id, Some(&quote!(i))), index: &index });
+        running(fold, k.kind(body), (reverse, exclusive), &lets, k.operand(body), &quote!(#out[i]))
+    }
+
     /// A reduction of a row.
     fn fold(&self, fold: Fold, body: Id, done: &BTreeSet<Id>) -> TokenStream {
         let k = self.k;
         let kind = k.kind(body);
         let inside = values(k, &[body]);
         let positions = inside.iter().any(|id| !done.contains(id) && matches!(k.node(*id), Node::Index(_)));
-        let value = k.operand(body);
         if in_lanes(fold, kind)
             && !positions
             && let Some(steps) = steps(fold, kind)
@@ -346,8 +396,8 @@ impl Rows<'_> {
                 let lets = self.elements(&[body], done, &scope);
                 let (names, lanes): (Vec<Ident>, Vec<Ident>) =
                     used.iter().map(|at| (operand_name(*at), lane_name(*at))).unzip();
+                let (step, join) = (k.step(fold, &steps, body), (steps.step)(quote!(a), quote!(b)));
                 let start = steps.start;
-                let (step, join) = ((steps.step)(quote!(s), value), (steps.step)(quote!(a), quote!(b)));
                 return quote! {
                     row::fold([#(&#names[..]),*], #start, |s, [#(#lanes),*]| { #lets #step }, |a, b| #join)
                 };
@@ -357,10 +407,11 @@ impl Rows<'_> {
         let lets = self.elements(&[body], done, &Scope { loads: &|id| self.load(id, Some(&quote!(j))), index: &index });
         match steps(fold, kind) {
             Some(steps) => {
-                let (start, step) = (steps.start, (steps.step)(quote!(s), value));
+                let (step, start) = (k.step(fold, &steps, body), steps.start);
                 quote!({ let mut s = #start; for j in 0..n { #lets s = #step; } s })
             }
             None => {
+                let value = k.operand(body);
                 let better = first_hit(fold, kind);
                 quote!({
                     let mut best = None;
@@ -412,6 +463,23 @@ impl Rows<'_> {
         }
         code
     }
+}
+
+/// The loop of a running reduction over the elements `i` of a row: `lets` and `value` are what an element adds.
+pub(super) fn running(
+    fold: Fold,
+    kind: Kind,
+    (reverse, exclusive): (bool, bool),
+    lets: &TokenStream,
+    value: TokenStream,
+    to: &TokenStream,
+) -> TokenStream {
+    let Some(steps) = steps(fold, kind) else { return TokenStream::new() };
+    let (start, step) = (steps.start, (steps.step)(quote!(s), value));
+    let range = if reverse { quote!((0..n).rev()) } else { quote!(0..n) };
+    let store = quote!(#to = s;);
+    let step = if exclusive { quote!(#store #lets s = #step;) } else { quote!(#lets s = #step; #store) };
+    quote!({ let mut s = #start; for i in #range { #step } })
 }
 
 /// The function that says whether one value goes before another, for positions of a reduction.

@@ -31,6 +31,8 @@ pub struct Tile<'a> {
     pub at: usize,
     /// Elements along the tile.
     pub len: usize,
+    /// Where the range of the first axis begins that operands with [`Access::Part`](crate::Access::Part) are.
+    pub part: usize,
     /// Operands that are read.
     pub ins: &'a [In<'a>],
     /// Operands that are written, in-out operands with their present contents.
@@ -70,8 +72,8 @@ pub enum Out<'a> {
 ///
 /// Inputs come first, outputs after the arrow (`@mut` marks an in-out operand), scalars after a semicolon. In the body
 /// every operand is a slice of that name (`Each` operands cut to the tile's length `n`), every scalar a
-/// [`Scalar`](crate::Scalar), `tile.0` the tile's position and `tile.1` its length; `FMA` says whether the variant
-/// has fused multiply-add, for the functions of [`math`].
+/// [`Scalar`](crate::Scalar), `tile.0` the tile's position, `tile.1` its length and `tile.2` where its part begins; `FMA`
+/// says whether the variant has fused multiply-add, for the functions of [`math`].
 ///
 /// A float operand is declared `F32`. The body is compiled for `f32` and for `f64`, so it names neither: `Real` is the
 /// one that it is compiled for, and `math` is [`math`] or [`math64`]. A scalar becomes a float by `Real::from(n)`; what
@@ -145,7 +147,7 @@ macro_rules! kernel {
             use $crate::native::$math as math;
             #[allow(dead_code, reason = "few bodies name their float")]
             type Real = $real;
-            let $tile = (tile.at, tile.len);
+            let $tile = (tile.at, tile.len, tile.part);
             let ([$($crate::kernel!(@slice In $real $xt $x)),*], [$($crate::kernel!(@slice Out $real $yt $y)),+]) =
                 (tile.ins, &mut *tile.outs)
             else {

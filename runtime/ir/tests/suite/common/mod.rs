@@ -1,6 +1,7 @@
 //! Kernels and values that the tests share.
 #![allow(dead_code, reason = "each test crate uses a part")]
 
+pub(crate) mod products;
 pub(crate) mod random;
 
 use cotangent_ir::{
