@@ -76,7 +76,7 @@ pub(crate) fn launch(
         part: 0,
         pool,
     };
-    if walk.most > 0 {
+    if slots.iter().any(|s| matches!(s.source, Source::Partial(_) | Source::Summed { .. })) {
         run.with_partials(tensors)?;
     } else if has(Access::Part) {
         run.in_parts(tensors)?;
