@@ -315,7 +315,7 @@ impl<'a, 'd> Lower<'a, 'd> {
             return self.plain_local(local, pat, declared, &init.expr);
         }
         let lowered = match (&*init.expr, mark) {
-            (whole, Some(_)) => self.checkpoint(whole),
+            (whole, Some(attr)) => self.checkpoint(attr, whole),
             (Expr::If(_) | Expr::Match(_) | Expr::Block(_), None) => self.branch(&init.expr, true),
             (other, None) => Some(self.expr(other)),
         };
@@ -475,6 +475,9 @@ impl<'a, 'd> Lower<'a, 'd> {
                 self.branch(expr, false);
             }
             Expr::MethodCall(call) if call.method == "push" && self.list_var(&call.receiver).is_some() => {
+                if let Some(attr) = checkpoint::mark(&call.attrs) {
+                    check::misplaced_checkpoint(attr, self.diags);
+                }
                 self.push(call)
             }
             other if self.active(other) => {
