@@ -56,13 +56,19 @@ struct Deep {
 #[model]
 impl Deep {
     fn plain(&self, x: Tensor![B, C], skip: Tensor![B, C], cx: &mut Cx) -> Tensor![] {
+        let (mut first, mut last) = (x, x);
         let mut x = self.first.forward(x, cx);
         for (i, block) in self.blocks.iter().enumerate() {
             x = block.forward(x * (i + 1), cx);
         }
-        for block in self.blocks.iter().rev().skip(1) {
-            x = block.forward(x + skip, cx);
+        for (i, block) in self.blocks.iter().rev().skip(1).enumerate() {
+            last = block.forward(x + skip, cx);
+            if i > 0 {
+                first = last * 2.0;
+            }
+            x = last.tanh();
         }
+        x = x + last * first;
         let y = {
             let mut y = x;
             for (i, block) in self.blocks.iter().enumerate() {
@@ -74,6 +80,7 @@ impl Deep {
     }
 
     fn kept(&self, x: Tensor![B, C], skip: Tensor![B, C], cx: &mut Cx) -> Tensor![] {
+        let (mut first, mut last) = (x, x);
         let mut x = #[checkpoint]
         self.first.forward(x, cx);
         #[checkpoint]
@@ -81,9 +88,14 @@ impl Deep {
             x = block.forward(x * (i + 1), cx);
         }
         #[checkpoint]
-        for block in self.blocks.iter().rev().skip(1) {
-            x = block.forward(x + skip, cx);
+        for (i, block) in self.blocks.iter().rev().skip(1).enumerate() {
+            last = block.forward(x + skip, cx);
+            if i > 0 {
+                first = last * 2.0;
+            }
+            x = last.tanh();
         }
+        x = x + last * first;
         #[checkpoint]
         let y = {
             let mut y = x;

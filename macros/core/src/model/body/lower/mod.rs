@@ -393,7 +393,7 @@ impl<'a, 'd> Lower<'a, 'd> {
             check::pattern(tuple, self.diags);
             return;
         };
-        let mut parts = vec![];
+        let (mut parts, mut mutable) = (vec![], vec![]);
         for (at, pat) in tuple.elems.iter().enumerate() {
             match pat {
                 Pat::Ident(p) if p.subpat.is_none() => {
@@ -401,6 +401,9 @@ impl<'a, 'd> Lower<'a, 'd> {
                     let var = self.var(p.ident.clone(), Some(value));
                     self.bind(&p.ident, Binding::Active(var));
                     self.part_shape(whole, at, value);
+                    if p.mutability.is_some() {
+                        mutable.push((p, Operand::Active { value, var, last: false }));
+                    }
                     parts.push((Some(var), Some(value)));
                 }
                 Pat::Wild(_) => parts.push((None, None)),
@@ -412,6 +415,9 @@ impl<'a, 'd> Lower<'a, 'd> {
             }
         }
         self.emit(Stmt::Unpack { from, parts });
+        for (p, part) in mutable {
+            self.bind_operand(p, part, None);
+        }
     }
 
     /// `let mut v = Vec::new();` and the like, when something active is stored in `v` later.
