@@ -6,6 +6,7 @@ use cotangent::{Grads, Path, Tensor};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::bodies::check;
 use crate::support::device;
 
 /// Gradients by path, as bits.
@@ -55,17 +56,31 @@ struct Deep {
 #[model]
 impl Deep {
     fn plain(&self, x: Tensor![B, C], skip: Tensor![B, C], cx: &mut Cx) -> Tensor![] {
+        let (mut first, mut last) = (x, x);
         let mut x = self.first.forward(x, cx);
         for (i, block) in self.blocks.iter().enumerate() {
             x = block.forward(x * (i + 1), cx);
         }
-        for block in self.blocks.iter().rev().skip(1) {
-            x = block.forward(x + skip, cx);
+        for (i, block) in self.blocks.iter().rev().skip(1).enumerate() {
+            last = block.forward(x + skip, cx);
+            if i > 0 {
+                first = last * 2.0;
+            }
+            x = last.tanh();
         }
-        (x * self.scale).square().mean(..)
+        x = x + last * first;
+        let y = {
+            let mut y = x;
+            for (i, block) in self.blocks.iter().enumerate() {
+                y = block.forward(y, cx) + self.blocks[i].up.forward(y).narrow(1, 0, C);
+            }
+            y * self.scale
+        };
+        y.square().mean(..)
     }
 
     fn kept(&self, x: Tensor![B, C], skip: Tensor![B, C], cx: &mut Cx) -> Tensor![] {
+        let (mut first, mut last) = (x, x);
         let mut x = #[checkpoint]
         self.first.forward(x, cx);
         #[checkpoint]
@@ -73,10 +88,23 @@ impl Deep {
             x = block.forward(x * (i + 1), cx);
         }
         #[checkpoint]
-        for block in self.blocks.iter().rev().skip(1) {
-            x = block.forward(x + skip, cx);
+        for (i, block) in self.blocks.iter().rev().skip(1).enumerate() {
+            last = block.forward(x + skip, cx);
+            if i > 0 {
+                first = last * 2.0;
+            }
+            x = last.tanh();
         }
-        (x * self.scale).square().mean(..)
+        x = x + last * first;
+        #[checkpoint]
+        let y = {
+            let mut y = x;
+            for (i, block) in self.blocks.iter().enumerate() {
+                y = block.forward(y, cx) + self.blocks[i].up.forward(y).narrow(1, 0, C);
+            }
+            y * self.scale
+        };
+        y.square().mean(..)
     }
 }
 
@@ -336,8 +364,8 @@ impl Counted {
 
 #[test]
 fn statements_run_again_only_for_what_is_wanted() {
-    let model = Counted::init(CountedConfig::new(4), &mut Rng::seed(4), &device());
-    let runs = |ct: Option<Tensor>, want: Want| {
+    let mut model = Counted::init(CountedConfig::new(4), &mut Rng::seed(4), &device());
+    let runs = |model: &Counted, ct: Option<Tensor>, want: Want| {
         let before = RUNS.load(Ordering::Relaxed);
         let (_, back) = model.forward__vjp(input([3, 4]), want);
         let mut grads = CountedGrads::default();
@@ -345,11 +373,64 @@ fn statements_run_again_only_for_what_is_wanted() {
         (RUNS.load(Ordering::Relaxed) - before, x.is_some(), grads.fc.weight.is_some())
     };
     let ct = || Some(Tensor::ones([3, 4], &device()));
-    assert_eq!(runs(ct(), Want::ALL), (2, true, true));
-    assert_eq!(runs(ct(), Want::SELF), (2, false, true));
-    assert_eq!(runs(ct(), Want::of(&[false, true])), (2, true, false));
-    assert_eq!(runs(ct(), Want::NONE), (1, false, false));
-    assert_eq!(runs(None, Want::ALL), (1, false, false));
+    assert_eq!(runs(&model, ct(), Want::ALL), (2, true, true));
+    assert_eq!(runs(&model, ct(), Want::SELF), (2, false, true));
+    assert_eq!(runs(&model, ct(), Want::of(&[false, true])), (2, true, false));
+    assert_eq!(runs(&model, ct(), Want::NONE), (1, false, false));
+    assert_eq!(runs(&model, None, Want::ALL), (1, false, false));
+    model.freeze("*");
+    assert_eq!(runs(&model, ct(), Want::SELF), (1, false, false));
+    assert_eq!(runs(&model, ct(), Want::ALL), (2, true, false));
+}
+
+/// Names that mean one thing outside of a checkpoint and another inside.
+#[model(dims(C))]
+struct Shadows {
+    frozen: [Linear![C => C]; 2],
+    trained: [Linear![C => C]; 2],
+}
+
+#[model]
+impl Shadows {
+    fn loss(&self, x: Tensor![B, C], cx: &mut Cx) -> Tensor![] {
+        let mut x = x;
+        let block = "block";
+        #[checkpoint]
+        let y = {
+            let mut y = x;
+            for block in self.trained.iter() {
+                y = block.forward(y);
+            }
+            y
+        };
+        for block in self.frozen.iter() {
+            #[checkpoint]
+            for block in self.trained.iter() {
+                x = block.forward(x);
+            }
+            #[checkpoint]
+            let z = {
+                let mut z = block.forward(x).tanh();
+                for block in self.trained.iter() {
+                    z = block.forward(z);
+                }
+                z
+            };
+            x = z;
+        }
+        let _ = (block, cx);
+        (x * y).mean(..)
+    }
+}
+
+#[test]
+fn names_may_be_hidden_inside() {
+    let mut model = Shadows::init(ShadowsConfig::new(3), &mut Rng::seed(4), &device());
+    check(&model, input([2, 3]), |m, x| m.loss_grad_inputs(x, &mut Cx::eval()));
+    let mut all = all_bits(model.loss_grad_inputs(input([2, 3]), &mut Cx::eval()));
+    model.freeze("frozen.*");
+    all.iter_mut().filter(|(path, _)| path.starts_with("frozen")).for_each(|(_, ct)| *ct = None);
+    assert_eq!(all, all_bits(model.loss_grad_inputs(input([2, 3]), &mut Cx::eval())));
 }
 
 #[model]
@@ -382,5 +463,5 @@ fn squared(x: Tensor![B, C], times: usize) -> Tensor![] {
 #[test]
 fn generic_wrappers_and_free_functions() {
     let inner = Linear::init(LinearConfig { I: 3, O: 3, bias: true }, &mut Rng::seed(4), &device());
-    crate::bodies::check(&Wrap { inner }, input([2, 3]), |m, x| m.loss_grad_inputs(x, &mut Cx::eval()));
+    check(&Wrap { inner }, input([2, 3]), |m, x| m.loss_grad_inputs(x, &mut Cx::eval()));
 }

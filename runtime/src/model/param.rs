@@ -30,6 +30,9 @@ impl Param {
 
     /// Replaces the tensor, by one of the same shape.
     ///
+    /// Where `#[tied]` gives a tensor two names that are both fields, set both: the other one keeps its tensor, until the
+    /// next step of an optimiser gives every name the tensor of the tie's target.
+    ///
     /// # Panics
     /// Raises `Error::Shape` where the shapes differ.
     #[track_caller]

@@ -45,18 +45,11 @@ impl<T: ToOwned + ?Sized> Keep<'_, &T> {
     }
 }
 
-impl Keep<'_, &mut Cx> {
-    /// Its state.
-    pub fn keep(&self) -> KeptCx {
-        KeptCx(self.0.inside())
-    }
-}
-
-/// `keep` of all that is no reference: rustc takes a method of the type itself before one of a trait.
+/// `keep` of all that is no shared reference: rustc takes a method of the type itself before one of a trait.
 pub trait KeepValue {
     /// What is kept.
     type Kept;
-    /// A clone.
+    /// A clone, or the state of a context.
     fn keep(&self) -> Self::Kept;
 }
 
@@ -64,6 +57,13 @@ impl<T: Clone> KeepValue for Keep<'_, T> {
     type Kept = KeptValue<T>;
     fn keep(&self) -> KeptValue<T> {
         KeptValue(Some(self.0.clone()))
+    }
+}
+
+impl KeepValue for Keep<'_, &mut Cx> {
+    type Kept = KeptCx;
+    fn keep(&self) -> KeptCx {
+        KeptCx(self.0.inside())
     }
 }
 

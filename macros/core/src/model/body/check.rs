@@ -5,7 +5,7 @@ use cotangent_ir::{Output, op};
 use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::visit_mut::VisitMut;
-use syn::{Attribute, Expr, ExprCall, ExprForLoop, ExprMethodCall, Meta, Stmt};
+use syn::{Attribute, Expr, ExprCall, ExprForLoop, ExprMethodCall, Stmt};
 
 /// Reports what the syntax of a body alone shows to be wrong.
 pub(super) fn syntax(block: &syn::Block, diags: &mut Diags) {
@@ -61,9 +61,8 @@ impl<'ast> Visit<'ast> for Syntax<'ast, '_> {
 
     fn visit_attribute(&mut self, attr: &'ast Attribute) {
         match (is_checkpoint(attr), self.hosts.iter().any(|host| std::ptr::eq(*host, attr))) {
-            (true, false) => misplaced_checkpoint(attr, self.diags),
-            (true, true) if !matches!(attr.meta, Meta::Path(_)) => checkpoint_arguments(attr, self.diags),
             (true, true) => {}
+            (true, false) => misplaced_checkpoint(attr, self.diags),
             (false, _) => unknown_attribute(attr, self.diags),
         }
     }
@@ -193,7 +192,7 @@ pub(super) fn is_checkpoint(attr: &Attribute) -> bool {
 }
 
 /// `#[checkpoint]` on anything but a `let`, a `for` or a call.
-fn misplaced_checkpoint(at: &Attribute, diags: &mut Diags) {
+pub(super) fn misplaced_checkpoint(at: &Attribute, diags: &mut Diags) {
     diags.error(
         at,
         "`#[checkpoint]` goes on a `let`, a `for` or a call in the body of a method with a derivative, as in `x = #[checkpoint] self.block.forward(x)`",
@@ -201,7 +200,7 @@ fn misplaced_checkpoint(at: &Attribute, diags: &mut Diags) {
 }
 
 /// `#[checkpoint(..)]`.
-fn checkpoint_arguments(at: &Attribute, diags: &mut Diags) {
+pub(super) fn checkpoint_arguments(at: &Attribute, diags: &mut Diags) {
     diags.error(at, "`#[checkpoint]` takes no arguments");
 }
 

@@ -4,7 +4,7 @@
 //! active result has a [`Value`], the name of its cotangent. Nothing nests: an argument is a variable, a temporary or
 //! plain code. Loops, branches and blocks hold a [`Region`] each, whose pullback is a closure of its own.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 
 /// A float tensor, or a tuple or list of them, assigned once: it names a cotangent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -182,6 +182,29 @@ pub(crate) struct Place {
     pub(crate) uses: Vec<Var>,
 }
 
+impl Place {
+    /// The variable that the code begins with.
+    pub(super) fn root(&self) -> Option<Ident> {
+        match self.code.clone().into_iter().next() {
+            Some(TokenTree::Ident(root)) => Some(root),
+            _ => None,
+        }
+    }
+
+    /// Whether another place is this one or a part of it, reached from a variable of the same name.
+    pub(super) fn holds(&self, other: &Place) -> bool {
+        let same = |(a, b): (&Step, &Step)| match (a, b) {
+            (Step::Field(a), Step::Field(b)) | (Step::Index(a), Step::Index(b)) => a == b,
+            (Step::Variant(_, a), Step::Variant(_, b)) => a == b,
+            (Step::Some, Step::Some) => true,
+            (Step::Field(_) | Step::Index(_) | Step::Variant(..) | Step::Some, _) => false,
+        };
+        self.root() == other.root()
+            && self.steps.len() <= other.steps.len()
+            && self.steps.iter().zip(&other.steps).all(same)
+    }
+}
+
 /// One step of a place.
 #[derive(Clone)]
 pub(crate) enum Step {
@@ -239,6 +262,8 @@ pub(crate) struct Kept {
     pub(crate) read: Vec<Ident>,
     /// Those that it only assigns.
     pub(crate) assigned: Vec<Ident>,
+    /// Parts of the model that some of those that it reads refer to.
+    pub(crate) places: Vec<Place>,
 }
 
 /// One alternative.

@@ -3,7 +3,7 @@
 use super::forward::Forward;
 use crate::hygiene;
 use crate::model::body::grad::Values;
-use crate::model::body::ir::{Arm, Kept, Value};
+use crate::model::body::ir::{Arm, Callee, Kept, Region, Stmt, Value};
 use proc_macro2::{Delimiter, Group, Ident, Literal, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,6 +56,70 @@ impl Forward<'_> {
         };
         (stmts, pullback)
     }
+}
+
+/// Code that says whether any parameter of a checkpoint is wanted, since it is better not to run again for nothing.
+pub(super) fn parameters(arms: &[Arm], kept: &Kept) -> Option<TokenStream> {
+    let mut callees = vec![];
+    arms.iter().for_each(|arm| callees_of(&arm.region, &mut callees));
+    let known: Option<BTreeMap<String, TokenStream>> = callees.iter().map(|callee| trained(callee, kept)).collect();
+    match known {
+        Some(known) if known.is_empty() => None,
+        Some(known) => {
+            let known = known.into_values();
+            Some(quote!((__want.has(0) && (#(#known)||*))))
+        }
+        None => Some(quote!(__want.has(0))),
+    }
+}
+
+/// The calls in a region that have parameters.
+fn callees_of<'r>(region: &'r Region, into: &mut Vec<&'r Callee>) {
+    for stmt in &region.stmts {
+        match stmt {
+            Stmt::Call(call) if matches!(call.callee, Callee::Layer { .. } | Callee::Read { .. }) => {
+                into.push(&call.callee);
+            }
+            Stmt::For(f) => callees_of(&f.body, into),
+            Stmt::Branch(branch) => branch.arms.iter().for_each(|arm| callees_of(&arm.region, into)),
+            Stmt::Call(_)
+            | Stmt::Plain(_)
+            | Stmt::Fused(_)
+            | Stmt::Move { .. }
+            | Stmt::Unpack { .. }
+            | Stmt::Pack { .. }
+            | Stmt::Push { .. }
+            | Stmt::Pop { .. }
+            | Stmt::Element { .. }
+            | Stmt::Part { .. } => {}
+        }
+    }
+}
+
+/// Code that asks the place of a callee, as far as it is known outside of the checkpoint, whether it is trained; its text
+/// comes first. `None` where it begins inside.
+fn trained(callee: &Callee, kept: &Kept) -> Option<(String, TokenStream)> {
+    let (place, read) = match callee {
+        Callee::Layer { place, .. } => (place, false),
+        Callee::Read { place } => (place, true),
+        Callee::Operation { .. } | Callee::Operator { .. } | Callee::Function { .. } | Callee::Associated { .. } => {
+            return None;
+        }
+    };
+    let whole: Vec<TokenTree> = place.code.clone().into_iter().collect();
+    // An index is a local of the checkpoint; the list around the element answers for it.
+    let outside: Vec<TokenTree> = whole.iter().take_while(|t| !matches!(t, TokenTree::Group(_))).cloned().collect();
+    if place.root().is_none_or(|root| root != "self") && !kept.places.iter().any(|p| p.holds(place)) {
+        return None;
+    }
+    let (all, code): (_, TokenStream) = (outside.len() == whole.len(), outside.into_iter().collect());
+    let code = if place.reference && all { code } else { quote!(&#code) };
+    let asked = match (read, all) {
+        (false, _) => quote!(::cotangent::__private::Model::trainable(#code)),
+        (true, true) => quote!(::cotangent::__private::Read::wants(#code)),
+        (true, false) => return None,
+    };
+    Some((asked.to_string(), asked))
 }
 
 /// Code that speaks of a copy of `self`, or of copies of the fields that it names where these are all it takes: the

@@ -1,6 +1,6 @@
 //! The statements of a body, in order: with residuals where a cotangent is needed, as plain calls elsewhere.
 
-use super::reverse;
+use super::{checkpoint, reverse};
 use crate::hygiene;
 use crate::model::body::grad::{self, Values};
 use crate::model::body::ir::{
@@ -273,10 +273,15 @@ impl Forward<'_> {
     }
 
     /// One flag for all that leaves a loop or branch: whether anything that enters it is wanted.
-    fn region_flag(&mut self, name: Value, inputs: &[Value], parameters: bool, outs: &[Value]) -> TokenStream {
+    fn region_flag(
+        &mut self,
+        name: Value,
+        inputs: &[Value],
+        parameters: Option<TokenStream>,
+        outs: &[Value],
+    ) -> TokenStream {
         let local = hygiene::local("w", name.0);
-        let own = parameters.then(|| quote!(__want.has(0)));
-        let flag = self.any(inputs.iter().map(|v| self.flag(*v)).chain(own));
+        let flag = self.any(inputs.iter().map(|v| self.flag(*v)).chain(parameters));
         outs.iter().for_each(|out| {
             self.flags.insert(*out, quote!(#local));
         });
@@ -293,7 +298,8 @@ impl Forward<'_> {
         let first = f.carried[0].after;
         let befores: Vec<Value> = f.carried.iter().map(|c| c.before).chain(outer.iter().copied()).collect();
         let outs: Vec<Value> = f.carried.iter().flat_map(|c| [c.start, c.after]).collect();
-        let flag = self.region_flag(first, &befores, grad::has_parameters(&f.body), &outs);
+        let parameters = grad::has_parameters(&f.body).then(|| quote!(__want.has(0)));
+        let flag = self.region_flag(first, &befores, parameters, &outs);
         let residuals = hygiene::local("r", first.0);
         let body = self.region(&f.body);
         let ins: Vec<Value> = f.carried.iter().map(|c| c.start).chain(outer).collect();
@@ -311,7 +317,13 @@ impl Forward<'_> {
         let residual = wanted.first().map(|i| hygiene::local("r", branch.phis[*i].out.0));
         let outs: Vec<Value> = branch.phis.iter().map(|p| p.out).collect();
         let flag = wanted.first().map(|i| {
-            let parameters = branch.arms.iter().any(|a| grad::has_parameters(&a.region));
+            let parameters = match &branch.form {
+                Form::Checkpoint(kept) => checkpoint::parameters(&branch.arms, kept),
+                Form::If | Form::Match(_) | Form::Block => {
+                    let any = branch.arms.iter().any(|a| grad::has_parameters(&a.region));
+                    any.then(|| quote!(__want.has(0)))
+                }
+            };
             self.region_flag(branch.phis[*i].out, &inputs, parameters, &outs)
         });
         let count = branch.arms.len();

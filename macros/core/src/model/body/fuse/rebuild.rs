@@ -62,7 +62,7 @@ impl Fuse<'_> {
     fn name_code(&mut self, call: &mut Call, before: &mut Vec<Stmt>) {
         for arg in &mut call.args {
             if matches!(arg, Operand::Plain(code) if literal(&code.tokens).is_none()) {
-                let var = self.var("k");
+                let var = self.var("f");
                 let ident = &self.body.vars[var.0 as usize];
                 let named = Operand::Plain(Plain { tokens: quote!(#ident), uses: vec![] });
                 let from = std::mem::replace(arg, named);
@@ -99,7 +99,7 @@ impl Fuse<'_> {
         let conditional = plan.rows.as_ref().is_some_and(Layout::is_conditional);
         let (true, [out]) = (conditional, &outs[..]) else { return Stmt::Fused(Fused { kernel, operands, outs, span }) };
         // Both arms give their result a name of their own; the branch gives it that of the user.
-        let (fast, slow) = ((self.var("k"), self.value()), (self.var("k"), self.value()));
+        let (fast, slow) = ((self.var("f"), self.value()), (self.var("f"), self.value()));
         if let Some(call) = calls.values_mut().find(|c| c.value == out.value) {
             (call.var, call.declare, call.value) = (slow.0, Declare::Let, slow.1);
         }

@@ -2,12 +2,12 @@
 
 use super::plain::idents_in;
 use super::{Binding, Lower, Lowered};
-use crate::model::body::ir::{Form, Kept, Stmt, Value, Var};
+use crate::model::body::ir::{Form, Kept, Place, Stmt, Value, Var};
 use crate::model::body::{check, emit, live};
-use proc_macro2::{Ident, Span, TokenTree};
+use proc_macro2::{Ident, Span};
 use quote::ToTokens;
 use std::collections::{BTreeMap, BTreeSet};
-use syn::{Attribute, Expr};
+use syn::{Attribute, Expr, Meta};
 
 /// The `#[checkpoint]` among some attributes.
 pub(super) fn mark(attrs: &[Attribute]) -> Option<&Attribute> {
@@ -15,19 +15,22 @@ pub(super) fn mark(attrs: &[Attribute]) -> Option<&Attribute> {
 }
 
 impl Lower<'_, '_> {
-    /// A call without its `#[checkpoint]`, as a checkpoint.
-    pub(super) fn checkpointed_call(&mut self, call: &Expr) -> Lowered {
+    /// A call that `attr` stands on.
+    pub(super) fn checkpointed_call(&mut self, attr: &Attribute, call: &Expr) -> Lowered {
         let mut call = call.clone();
         if let Expr::MethodCall(syn::ExprMethodCall { attrs, .. }) | Expr::Call(syn::ExprCall { attrs, .. }) = &mut call
         {
             attrs.retain(|a| !check::is_checkpoint(a));
         }
-        self.checkpoint(&call).unwrap_or_else(|| self.nothing())
+        self.checkpoint(attr, &call).unwrap_or_else(|| self.nothing())
     }
 
-    /// An expression as a checkpoint; its value, if it has one.
-    pub(super) fn checkpoint(&mut self, expr: &Expr) -> Option<Lowered> {
-        let mut read = self.named(expr);
+    /// An expression that `attr` makes a checkpoint; its value, if it has one.
+    pub(super) fn checkpoint(&mut self, attr: &Attribute, expr: &Expr) -> Option<Lowered> {
+        if !matches!(attr.meta, Meta::Path(_)) {
+            check::checkpoint_arguments(attr, self.diags);
+        }
+        let (mut read, places) = self.named(expr);
         let before: Vec<Option<Value>> = self.vars.iter().map(|v| v.value).collect();
         let lowered = self.block_of(Form::Checkpoint(Kept::default()), expr);
         let Self { vars, regions, .. } = self;
@@ -39,21 +42,24 @@ impl Lower<'_, '_> {
         let mut assigned: BTreeMap<String, Ident> = assigned.map(|(var, _)| entry(&var.ident)).collect();
         assigned.retain(|name, _| !read.contains_key(name));
         let (read, assigned) = (read.into_values().collect(), assigned.into_values().collect());
-        branch.form = Form::Checkpoint(Kept { read, assigned });
+        branch.form = Form::Checkpoint(Kept { read, assigned, places });
         lowered
     }
 
     /// The variables that an expression names, those with a derivative aside: for these, the statements that it becomes
-    /// say more.
-    fn named(&mut self, expr: &Expr) -> BTreeMap<String, Ident> {
-        let (mut names, mut tokens, mut read) = (BTreeSet::new(), BTreeMap::new(), BTreeMap::new());
+    /// say more. Beside them, what those that are part of a model refer to.
+    fn named(&mut self, expr: &Expr) -> (BTreeMap<String, Ident>, Vec<Place>) {
+        let (mut names, mut tokens, mut read, mut places) = (BTreeSet::new(), BTreeMap::new(), BTreeMap::new(), vec![]);
         idents_in(expr.to_token_stream(), &mut names);
         emit::idents(expr.to_token_stream(), &mut tokens);
         for name in names {
             let ident = match self.find(&name) {
-                Some(Binding::Place(place)) => match place.code.clone().into_iter().next() {
-                    Some(TokenTree::Ident(root)) if root != "self" => root,
-                    _ => continue,
+                Some(Binding::Place(place)) => match place.root().filter(|root| root != "self") {
+                    Some(root) => {
+                        places.push(place.clone());
+                        root
+                    }
+                    None => continue,
                 },
                 Some(Binding::Tensor(..) | Binding::Context | Binding::Plain) => {
                     // A name without a token stands in the braces of a format string.
@@ -66,7 +72,7 @@ impl Lower<'_, '_> {
             }
             read.extend([entry(&ident)]);
         }
-        read
+        (read, places)
     }
 }
 

@@ -46,7 +46,7 @@ impl Lower<'_, '_> {
                 if carried.is_empty() {
                     check::checkpoint_without_value(attr, self.diags);
                 }
-                self.checkpoint(&Expr::Block(ExprBlock { attrs: vec![], label: None, block: f.body.clone() }))
+                self.checkpoint(attr, &Expr::Block(ExprBlock { attrs: vec![], label: None, block: f.body.clone() }))
             }
             None => self.block(&f.body),
         };

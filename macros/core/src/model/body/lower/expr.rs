@@ -19,6 +19,11 @@ impl Lower<'_, '_> {
             let shape = if tensor { self.plain_shape(expr) } else { None };
             return Lowered::Plain(self.plain(expr), tensor, shape);
         }
+        if let Expr::MethodCall(ExprMethodCall { attrs, .. }) | Expr::Call(ExprCall { attrs, .. }) = expr
+            && let Some(attr) = checkpoint::mark(attrs)
+        {
+            return self.checkpointed_call(attr, expr);
+        }
         match expr {
             Expr::Path(p) => match p.path.get_ident().and_then(|i| self.find(&i.to_string()).cloned()) {
                 Some(Binding::Active(var)) => match self.current(var) {
@@ -42,11 +47,6 @@ impl Lower<'_, '_> {
             Expr::Paren(p) => self.expr(&p.expr),
             Expr::Group(g) => self.expr(&g.expr),
             Expr::Reference(r) => self.expr(&r.expr),
-            Expr::MethodCall(ExprMethodCall { attrs, .. }) | Expr::Call(ExprCall { attrs, .. })
-                if checkpoint::mark(attrs).is_some() =>
-            {
-                self.checkpointed_call(expr)
-            }
             Expr::MethodCall(m) => {
                 let lowered = self.method(m);
                 self.boxed(&m.attrs, lowered)

@@ -316,7 +316,7 @@ impl<'a, 'd> Lower<'a, 'd> {
             return self.plain_local(local, pat, declared, &init.expr);
         }
         let lowered = match (&*init.expr, mark) {
-            (whole, Some(_)) => self.checkpoint(whole),
+            (whole, Some(attr)) => self.checkpoint(attr, whole),
             (Expr::If(_) | Expr::Match(_) | Expr::Block(_), None) => self.branch(&init.expr, true),
             (other, None) => Some(self.expr(other)),
         };
@@ -394,7 +394,7 @@ impl<'a, 'd> Lower<'a, 'd> {
             check::pattern(tuple, self.diags);
             return;
         };
-        let mut parts = vec![];
+        let (mut parts, mut mutable) = (vec![], vec![]);
         for (at, pat) in tuple.elems.iter().enumerate() {
             match pat {
                 Pat::Ident(p) if p.subpat.is_none() => {
@@ -402,6 +402,9 @@ impl<'a, 'd> Lower<'a, 'd> {
                     let var = self.var(p.ident.clone(), Some(value));
                     self.bind(&p.ident, Binding::Active(var));
                     self.part_shape(whole, at, value);
+                    if p.mutability.is_some() {
+                        mutable.push((p, Operand::Active { value, var, last: false }));
+                    }
                     parts.push((Some(var), Some(value)));
                 }
                 Pat::Wild(_) => parts.push((None, None)),
@@ -413,6 +416,9 @@ impl<'a, 'd> Lower<'a, 'd> {
             }
         }
         self.emit(Stmt::Unpack { from, parts });
+        for (p, part) in mutable {
+            self.bind_operand(p, part, None);
+        }
     }
 
     /// `let mut v = Vec::new();` and the like, when something active is stored in `v` later.
@@ -476,6 +482,9 @@ impl<'a, 'd> Lower<'a, 'd> {
                 self.branch(expr, false);
             }
             Expr::MethodCall(call) if call.method == "push" && self.list_var(&call.receiver).is_some() => {
+                if let Some(attr) = checkpoint::mark(&call.attrs) {
+                    check::misplaced_checkpoint(attr, self.diags);
+                }
                 self.push(call)
             }
             other if self.active(other) => {
