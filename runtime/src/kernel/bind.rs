@@ -3,16 +3,18 @@
 use super::Program;
 use crate::raise::raise;
 use crate::tensor::Dims;
-use cotangent_hal::Error;
+use cotangent_hal::{DType, Error};
 use cotangent_ir::{Binary, Id, Kernel, Kind, Node};
 
-/// The dims of one call. A kernel and those derived of it have the same.
+/// What the programs of one call share. A kernel and those derived of it have the same dims.
 #[derive(Clone, Default)]
 pub(super) struct Sizes {
     /// The value of each dim; of a group, the product of its axes.
     dims: Vec<Option<i64>>,
     /// The axes of each group, in the order of `Program::groups`.
     groups: Vec<Option<Dims>>,
+    /// The precision of the floats that the call returns, and of their cotangents.
+    pub(super) float: Option<DType>,
 }
 
 /// The extents of one call.

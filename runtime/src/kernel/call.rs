@@ -52,7 +52,7 @@ pub enum Source {
 /// The outputs of a kernel.
 #[track_caller]
 pub fn call(def: &'static Def, args: &[Given]) -> Outs {
-    Outs(run(def.forward, args, &Sizes::default()).0.into_iter())
+    Outs(run(def.forward, args, &Sizes::default(), usize::MAX).0.into_iter())
 }
 
 /// What the pullback of a call keeps; nothing where no cotangent is wanted.
@@ -77,7 +77,7 @@ pub fn vjp(def: &'static Def, args: Vec<Given>, want: Want) -> (Outs, Saved) {
     let uses = |source| derived.iter().flatten().any(|d| d.sources.contains(&source));
     let count = args.len();
     let kept = (0..count as u32).map(|a| uses(Source::Arg(a)).then(|| args[a as usize].clone())).collect();
-    let (mut outs, sizes) = run(gradient.saving, &args, &Sizes::default());
+    let (mut outs, sizes) = run(gradient.saving, &args, &Sizes::default(), def.forward.ir.outs.len());
     let saved = (0..outs.len() as u32).map(|o| uses(Source::Out(o)).then(|| outs[o as usize].clone())).collect();
     outs.truncate(def.forward.ir.outs.len());
     // A single output has a cotangent whenever its pullback runs.
@@ -97,12 +97,12 @@ impl Saved {
         };
         let mut staged = vec![];
         if let Some(stage) = kept.gradient.stage {
-            staged = run(stage.program, &kept.given(stage, &cotangents, &[]), &kept.sizes).0;
+            staged = run(stage.program, &kept.given(stage, &cotangents, &[]), &kept.sizes, 0).0;
         }
         let args = kept.given(kept.gradient.backward, &cotangents, &staged);
         let Kept { gradient, want, sizes, .. } = kept;
         drop(cotangents);
-        let (results, _) = run(gradient.backward.program, &args, &sizes);
+        let (results, _) = run(gradient.backward.program, &args, &sizes, usize::MAX);
         for (&arg, result) in gradient.wrt.iter().zip(results) {
             if want.has(arg as usize + 1) {
                 list[arg as usize] = Some(result);

@@ -54,11 +54,12 @@ impl Given {
     }
 }
 
-/// The outputs of `program` for these arguments, and the dims of the call, of which some may be known beforehand.
+/// The outputs of `program` for these arguments, and what is known of the call, some of it beforehand.
 ///
-/// An argument that nothing else holds may lend its memory to an output.
+/// The first `own` outputs are of the precision of the call; what follows is only read by a later step, and is not rounded
+/// to 16 bits. An argument that nothing else holds may lend its memory to an output.
 #[track_caller]
-pub(super) fn run(program: &'static Program, args: &[Given], known: &Sizes) -> (Vec<Raw>, Sizes) {
+pub(super) fn run(program: &'static Program, args: &[Given], known: &Sizes, own: usize) -> (Vec<Raw>, Sizes) {
     let ir = program.ir;
     let Some(first) = args.iter().find_map(Given::tensor) else {
         let message = "no argument is a tensor, so that its device is not known".into();
@@ -66,7 +67,7 @@ pub(super) fn run(program: &'static Program, args: &[Given], known: &Sizes) -> (
     };
     args.iter().filter_map(Given::tensor).for_each(|t| first.same_device(&ir.name, t));
     let shapes: Vec<Option<&[usize]>> = args.iter().map(|a| a.tensor().map(|t| &*t.shape)).collect();
-    let bound = Bound::new(program, &shapes, known);
+    let mut bound = Bound::new(program, &shapes, known);
     for &dim in program.nonempty {
         if bound.size(dim) == 0 {
             let message = format!("`{}` is 0, expected at least 1: an element along it is read", ir.dims[dim as usize]);
@@ -79,18 +80,19 @@ pub(super) fn run(program: &'static Program, args: &[Given], known: &Sizes) -> (
             indices::check(&ir.name, ids, bound.extent(positions.extent), what, positions.of);
         }
     }
-    let float = float_of(args.iter().filter_map(Given::tensor));
+    let float = *bound.sizes.float.get_or_insert_with(|| float_of(args.iter().filter_map(Given::tensor)));
     let mut taken = vec![false; args.len()];
     let mut outs: Vec<Raw> = Vec::with_capacity(ir.outs.len());
     for (at, out) in ir.outs.iter().enumerate() {
         let dtype = match out.kind {
-            Kind::Float => float,
+            Kind::Float if at < own => float,
+            Kind::Float => float.compute(),
             Kind::Int => DType::I64,
             Kind::Bool => DType::Bool,
         };
         let shape = bound.shape(&out.dims);
-        let own = program.launches.iter().flat_map(|l| l.operands).find(|o| o.slot == Slot::Out(at as u32));
-        let changed = own.and_then(|o| o.from).map(|arg| &args[arg as usize]);
+        let writer = program.launches.iter().flat_map(|l| l.operands).find(|o| o.slot == Slot::Out(at as u32));
+        let changed = writer.and_then(|o| o.from).map(|arg| &args[arg as usize]);
         if let Some((given, raw)) = changed.and_then(|given| Some((given, given.tensor()?))) {
             // What is changed in place keeps its precision.
             outs.push(if given.is_free(raw.dtype, &shape) { raw.clone() } else { raw.copy() });
