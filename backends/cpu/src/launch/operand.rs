@@ -46,7 +46,13 @@ impl<'a> Operands<'a> {
     pub(crate) fn take(&mut self, kernel: &'static Kernel, shape: &[usize], args: &'a [Arg<'a>]) -> Result<()> {
         let count = kernel.operands.len();
         if count > MOST || kernel.scalars > MOST {
-            return Err(misuse(kernel, format!("more than {MOST} tensors or scalars are not supported yet")));
+            return Err(misuse(
+                kernel,
+                format!(
+                    "{count} tensors and {} scalars, of which no more than {MOST} each are supported yet",
+                    kernel.scalars
+                ),
+            ));
         }
         if args.len() != count + kernel.scalars {
             let wanted = format!("{count} tensors and {} scalars", kernel.scalars);

@@ -4,12 +4,12 @@ use cotangent::__private::native::call::Callable;
 use cotangent::prelude::*;
 use cotangent::testing::{GradCheck, check_loss_grad};
 use cotangent_ir::{Kernel, Value, eval, link, verify};
-use cotangent_native_tests::scalars::{self, swish as silu};
+use cotangent_native_tests::scalars::{self, swish as gated};
 
 /// Calls through two crates.
 #[kernel]
 fn mix(x: f32, y: f32) -> f32 {
-    scalars::swiglu(x, silu(y)) + x * scalars::swish(2.0 * y)
+    scalars::swiglu(x, gated(y)) + x * scalars::swish(2.0 * y)
 }
 
 /// The same without calls.
