@@ -14,6 +14,8 @@ pub struct Def {
     pub forward: &'static Program,
     /// The gradient, if an argument can have one.
     pub gradient: Option<&'static Gradient>,
+    /// The dims that are constants, and their values.
+    pub constants: &'static [(u32, usize)],
 }
 
 /// How the cotangents of the arguments are computed.
@@ -52,7 +54,7 @@ pub enum Source {
 /// The outputs of a kernel.
 #[track_caller]
 pub fn call(def: &'static Def, args: &[Given]) -> Outs {
-    Outs(run(def.forward, args, &Sizes::default(), usize::MAX).0.into_iter())
+    Outs(run(def.forward, args, &Sizes::of(def.constants), usize::MAX).0.into_iter())
 }
 
 /// What the pullback of a call keeps; nothing where no cotangent is wanted.
@@ -77,7 +79,7 @@ pub fn vjp(def: &'static Def, args: Vec<Given>, want: Want) -> (Outs, Saved) {
     let uses = |source| derived.iter().flatten().any(|d| d.sources.contains(&source));
     let count = args.len();
     let kept = (0..count as u32).map(|a| uses(Source::Arg(a)).then(|| args[a as usize].clone())).collect();
-    let (mut outs, sizes) = run(gradient.saving, &args, &Sizes::default(), def.forward.ir.outs.len());
+    let (mut outs, sizes) = run(gradient.saving, &args, &Sizes::of(def.constants), def.forward.ir.outs.len());
     let saved = (0..outs.len() as u32).map(|o| uses(Source::Out(o)).then(|| outs[o as usize].clone())).collect();
     outs.truncate(def.forward.ir.outs.len());
     // A single output has a cotangent whenever its pullback runs.

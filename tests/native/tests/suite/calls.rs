@@ -57,8 +57,8 @@ fn data_link() {
         link(kernel).expect("callees are sound")
     };
     let pairs = [0, 1, 2].map(|at| match at {
-        0 => (called(<mix as Callable<2>>::IR), <written_out as Callable<2>>::IR),
-        at => (called(<mix as Callable<2>>::SLOPES[at - 1]), <written_out as Callable<2>>::SLOPES[at - 1]),
+        0 => (called(<mix as Callable<2, 1>>::IR), <written_out as Callable<2, 1>>::IR),
+        at => (called(<mix as Callable<2, 1>>::SLOPES[0][at - 1]), <written_out as Callable<2, 1>>::SLOPES[0][at - 1]),
     });
     let number = |x: f64| Value::float(&[], vec![x]);
     for (found, expected) in &pairs {
