@@ -140,10 +140,13 @@ pub fn model(args: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// `let` (with tuples, and shadowing), `if` with `else`, the operators of Rust, and these functions, as functions or methods,
 /// by PyTorch's names or Rust's: `exp`, `exp2`, `expm1`, `log`, `log2`, `log10`, `log1p`, `sin`, `cos`, `tan`, `asin`, `acos`,
-/// `atan`, `atan2`, `sinh`, `cosh`, `tanh`, `asinh`, `acosh`, `atanh`, `erf`, `sigmoid`, `sqrt`, `rsqrt`, `square`,
-/// `reciprocal`, `powi`, `powf`, `pow`, `abs`, `sign`, `relu`, `floor`, `ceil`, `round`, `trunc`, `maximum`, `minimum`,
-/// `clamp`, `lerp`, `mul_add`, `remainder`, `rem_euclid`, `lgamma`, `digamma`, `isnan`, `isinf`, `isfinite`,
-/// `select(condition, a, b)`, and `detach(x)`, a value without a derivative.
+/// `atan`, `atan2`, `sinh`, `cosh`, `tanh`, `asinh`, `acosh`, `atanh`, `erf`, `erfc`, `sigmoid`, `sqrt`, `rsqrt`, `square`,
+/// `reciprocal`, `powi`, `powf`, `pow`, `abs`, `sign`, `floor`, `ceil`, `round`, `trunc`, `frac`, `maximum`, `minimum`,
+/// `clamp`, `lerp`, `mul_add`, `remainder`, `rem_euclid`, `fmod`, `floor_divide`, `lgamma`, `digamma`, `isnan`, `isinf`,
+/// `isfinite`; the activations `relu`, `relu6`, `gelu`, `gelu_tanh`, `silu`, `mish`, `selu`, `hardswish`, `hardsigmoid`,
+/// `logsigmoid`, `softsign`, and with numbers that may be left out `softplus(x, beta, threshold)`, `elu(x, alpha)`,
+/// `celu(x, alpha)`, `leaky_relu(x, negative_slope)`, `hardtanh(x, min_val, max_val)`; `select(condition, a, b)`, and
+/// `detach(x)`, a value without a derivative. A kernel of one of these names is called by a path, `self::gelu(x)`.
 ///
 /// Arithmetic is PyTorch's: an integer beside a float becomes one, integers divide rounding down, and `%` has the divisor's
 /// sign. Both sides of an `if` may be computed. Values are cast by `as f32`, `as i64` and `as usize`, which is `i64`. A
@@ -151,16 +154,17 @@ pub fn model(args: TokenStream, item: TokenStream) -> TokenStream {
 /// such as `f32::NEG_INFINITY` and `std::f32::consts::PI` are known, others are passed as parameters.
 ///
 /// There are no loops, no `match`, no mutable variables, no items and no macros; a reduction or an `if` takes their place.
-/// Constants as dims (`Tensor![{N}]`) are not supported yet.
+/// A constant that rustc evaluates may be a dim, `Tensor![{N}]`.
 ///
-/// What is no function of the language is another pointwise kernel, of floats to one float, by name or by path:
-/// `crate::ops::swish(x)`. It may be one of another crate.
+/// What is no function of the language is another pointwise kernel, of floats to one float, by name or by path,
+/// `crate::ops::swish(x)`, or to several, `let (a, b) = rotate(x, y);`. It may be one of another crate.
 ///
 /// # Options
 ///
 /// `#[kernel(vjp = f(x, y, ct))]` on a kernel of tensors: the gradient is what the function `f` returns, the cotangents of
 /// the float tensors among the parameters, in order. The names say what it is passed, and so what is kept: parameters,
-/// results (`y`, or `y0`, `y1`, ..) and their cotangents (`ct`, or `ct_y0`, ..).
+/// results (`y`, or `y0`, `y1`, ..) and their cotangents (`ct`, or `ct_y0`, ..). On a pointwise kernel `f` is another one,
+/// which gives the cotangents for one element.
 ///
 /// `#[kernel(raw, cpu = f)]` with an empty body: on the CPU `f` computes the results, a plain function of slices, such as
 /// `f(x: &[f32], n: usize, y: &mut [f32], dims: [usize; 2])`, the last argument being the extents of the named dims.

@@ -1,5 +1,7 @@
 //! Kernels that call kernels, and kernels as plain functions.
 
+use cotangent::__private::kernel::ZipMap;
+use cotangent::diff::{Pullback, Want};
 use cotangent::prelude::*;
 use cotangent::testing::{GradCheck, check_loss_grad};
 
@@ -156,4 +158,111 @@ fn inside_of_a_function() {
         square(square(x))
     }
     near(&input(&[4], 1).map(fourth).to_vec(), input(&[4], 1).to_vec().into_iter().map(|x| x.powi(4)));
+}
+
+/// Two results.
+#[kernel]
+fn rotate(x: f32, y: f32) -> (f32, f32) {
+    (x * cos(y) - y, x * sin(y) + x)
+}
+
+/// Takes them apart, and calls through another kernel.
+#[kernel]
+fn swirl(x: f32, y: f32) -> f32 {
+    let (a, b) = rotate(x, y);
+    let (c, _) = self::rotate(ops::swish(b), a);
+    a * b + c
+}
+
+#[test]
+fn several_results() {
+    let turn = |x: f32, y: f32| (x * y.cos() - y, x * y.sin() + x);
+    let (x, y) = (input(&[3, 5], 1), input(&[3, 5], 2));
+    let expected = x.to_vec().into_iter().zip(y.to_vec()).map(|(x, y)| {
+        let (a, b) = turn(x, y);
+        a * b + turn(swish(b), a).0
+    });
+    let expected: Vec<f32> = expected.collect();
+    near(&x.clone().zip_map(y.clone(), swirl).to_vec(), expected.iter().copied());
+    near(&x.clone().to(DType::F64).zip_map(y.clone().to(DType::F64), swirl).to_vec(), expected);
+    check_zip(swirl, &[x, y]);
+}
+
+/// The gradient of a kernel of two floats.
+#[track_caller]
+fn check_zip<F: ZipMap>(f: F, at: &[Tensor; 2]) {
+    check_loss_grad(
+        |x| {
+            let (y, pull) = x[0].clone().zip_map__vjp(x[1].clone(), f, Want::ALL);
+            let (loss, ct) = (y.clone().square().sum(..), 2.0 * y);
+            let (cx, cy, ()) = pull.pull(Some(ct), &mut ());
+            (loss, vec![cx, cy])
+        },
+        at,
+        GradCheck::default(),
+    );
+}
+
+mod by_hand {
+    use super::{check_zip, input, near};
+    use cotangent::diff::{Pullback, Want};
+    use cotangent::prelude::*;
+
+    /// Not the slope of `cube`, so that it is seen to be used.
+    #[kernel]
+    fn cube_slope(x: f32, ct: f32) -> f32 {
+        100.0 * ct * x
+    }
+
+    #[kernel(vjp = cube_slope(x, ct))]
+    fn cube(x: f32) -> f32 {
+        x * x * x
+    }
+
+    #[kernel]
+    fn product_slopes(y: f32, ct: f32, b: f32, a: f32) -> (f32, f32) {
+        (ct * b, if a == 0.0 { 0.0 } else { ct * y / b })
+    }
+
+    #[kernel(vjp = product_slopes(y, ct, b, a))]
+    fn product(a: f32, b: f32) -> f32 {
+        a * b
+    }
+
+    #[kernel]
+    fn of_both(a: f32, b: f32) -> f32 {
+        product(sin(a), b + 2.0) * a
+    }
+
+    #[kernel]
+    fn steps(ct_y1: f32, n: i64, c: bool) -> f32 {
+        if c { n * ct_y1 } else { 0.0 }
+    }
+
+    /// Not all of it is of floats.
+    #[kernel(vjp = steps(ct_y1, n, c))]
+    fn scaled(x: f32, n: i64, c: bool) -> (i64, f32) {
+        (n, if c { n * x } else { 1.0 })
+    }
+
+    #[kernel]
+    fn outer(x: f32) -> f32 {
+        2.0 * cube(x)
+    }
+
+    #[test]
+    fn its_gradient_is_the_one_that_was_written() {
+        let x = input(&[7], 1);
+        for (times, pulled) in [
+            (1.0, x.clone().map__vjp(cube, Want::ALL).1.pull(Some(input(&[7], 2)), &mut ()).0),
+            (2.0, x.clone().map__vjp(outer, Want::ALL).1.pull(Some(input(&[7], 2)), &mut ()).0),
+        ] {
+            let expected = x.to_vec().into_iter().zip(input(&[7], 2).to_vec()).map(|(x, ct)| times * 100.0 * x * ct);
+            near(&pulled.expect("wanted").to_vec(), expected);
+        }
+        let at = [input(&[3, 5], 3), input(&[3, 5], 4) + 3.0];
+        check_zip(product, &at);
+        check_zip(of_both, &at);
+        assert_eq!(scaled(2.0, 3, true), (3, 6.0));
+    }
 }

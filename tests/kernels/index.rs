@@ -1,6 +1,8 @@
 //! Kernels in index notation.
 
+use cotangent::diff::{Pullback, Want};
 use cotangent::prelude::*;
+use cotangent::testing::{GradCheck, check_grad};
 
 /// Root-mean-square normalisation over the last axis.
 #[kernel]
@@ -92,9 +94,44 @@ fn errors_name_what_was_given() {
     let outside = error(&|| rows(table.clone(), ids.clone()));
     assert_eq!(outside, "rows: the ids 4 is out of range: axis 0 of `table` is 4, expected 0 <= ids < 4");
     let wrong = error(&|| rms_norm(Tensor::ones([2, 3], &device), Tensor::ones([4], &device), 0.1));
-    assert_eq!(wrong, "rms_norm: axis 0 of `w` is 4, expected 3: it is [4], and the other arguments ask for [3]");
+    assert_eq!(
+        wrong,
+        "rms_norm: axis 0 of `w` is 4, expected 3: it is [4], and the rest of the signature asks for [3]"
+    );
     let flat = error(&|| rms_norm(Tensor::ones((), &device), Tensor::ones([4], &device), 0.1));
     assert_eq!(flat, "rms_norm: `x` is []: 0 axes, expected at least 1");
+}
+
+const TAPS: usize = 3;
+
+/// Constants that rustc evaluates, in a path, in arithmetic, and as the result's alone.
+#[kernel]
+fn taps(x: Tensor![R.., N], w: Tensor![{ TAPS }]) -> Tensor![R.., N - { TAPS } + 1, { 2 * TAPS }] {
+    |r, i, j| (j + 1) * sum(|k| x[r][i + k] * w[k])
+}
+
+#[test]
+fn constants_as_dims() {
+    let device = Device::cpu();
+    let (x, w) = (Tensor::randn([2, 5], &mut Rng::seed(1), &device), Tensor::randn([3], &mut Rng::seed(2), &device));
+    let y = taps(x.clone(), w.clone());
+    assert_eq!(y.shape(), [2, 3, 6]);
+    let (xs, ws) = (x.to_vec(), w.to_vec());
+    let first: f32 = (0..3).map(|k| xs[5 + 1 + k] * ws[k]).sum();
+    let at = (3 + 1) * 6;
+    assert!((y.to_vec()[at + 4] - 5.0 * first).abs() < 1e-5);
+    check_grad(
+        |x| taps(x[0].clone(), x[1].clone()),
+        |x, ct| {
+            let (_, pull) = taps::vjp(x[0].clone(), x[1].clone(), Want::ALL);
+            let (cx, cw) = pull.pull(Some(ct), &mut ());
+            vec![cx, cw]
+        },
+        &[x.clone(), w],
+        GradCheck::default(),
+    );
+    let wrong = cotangent::attempt(|| taps(x.clone(), Tensor::ones([2], &device))).unwrap_err().to_string();
+    assert_eq!(wrong, "taps: axis 0 of `w` is 2, expected 3: it is [2], and the rest of the signature asks for [3]");
 }
 
 #[test]

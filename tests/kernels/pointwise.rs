@@ -1,5 +1,6 @@
 //! Kernels of scalars.
 
+use cotangent::diff::{Pullback, Want};
 use cotangent::prelude::*;
 use cotangent::testing::{GradCheck, check_loss_grad};
 
@@ -14,6 +15,17 @@ fn swish(x: f32) -> f32 {
 fn swiglu(a: f32, b: f32) -> f32 {
     let gate = if a > 0.0 { a } else { 0.1 * a };
     gate * b
+}
+
+/// Functions of the table, with their numbers and without.
+#[kernel]
+fn activations(x: f32, y: f32) -> f32 {
+    gelu(x) * mish(y)
+        + silu(x).softplus(2.0)
+        + x.elu(0.5) * hardswish(y)
+        + celu(x, 2.0) * selu(y)
+        + logsigmoid(x) * y.softsign()
+        + lerp(x, y, 0.25) * x.leaky_relu()
 }
 
 fn input(shape: &[usize]) -> Tensor {
@@ -58,6 +70,30 @@ fn in_models() {
             (loss, vec![ct])
         },
         &[input(&[3, 4])],
+        GradCheck::default(),
+    );
+}
+
+#[test]
+fn functions_of_the_table() {
+    let (x, y) = (input(&[4, 5]), input(&[4, 5]) - 0.3);
+    let product = |a: Tensor, b: Tensor| a * b;
+    let same = product(x.clone().gelu(), y.clone().mish())
+        + x.clone().silu().softplus_with(2.0, 20.0)
+        + product(x.clone().elu(0.5), y.clone().hardswish())
+        + product(x.clone().celu(2.0), y.clone().selu())
+        + product(x.clone().logsigmoid(), y.clone().softsign())
+        + product(0.75 * x.clone() + 0.25 * y.clone(), x.clone().leaky_relu(0.01));
+    for (found, expected) in x.clone().zip_map(y.clone(), activations).to_vec().iter().zip(same.to_vec()) {
+        assert!((found - expected).abs() < 1e-5 * (1.0 + expected.abs()), "{found} is not {expected}");
+    }
+    check_loss_grad(
+        |x| {
+            let (y, pull) = x[0].clone().zip_map__vjp(x[1].clone(), activations, Want::ALL);
+            let (cx, cy, ()) = pull.pull(Some(2.0 * y.clone()), &mut ());
+            (y.square().sum(..), vec![cx, cy])
+        },
+        &[x, y],
         GradCheck::default(),
     );
 }

@@ -219,7 +219,8 @@ fn with_integers(x: Tensor![B, C], ids: Tensor![Int; C]) -> Tensor![B, C] {
 fn integers_become_floats() {
     let ids = Tensor::<Int>::from_slice(&[1, 2, 3], [3], &device());
     let x = Tensor::from_slice(&[0.1, 0.2, 0.3], [1, 3], &device());
-    let want: Vec<f32> = [0.1f32, 0.2, 0.3].iter().zip(1..).map(|(x, i)| (x * i as f32 + i as f32).tanh() * 2.0).collect();
+    let want: Vec<f32> =
+        [0.1f32, 0.2, 0.3].iter().zip(1..).map(|(x, i)| (x * i as f32 + i as f32).tanh() * 2.0).collect();
     assert_close(&with_integers(x.clone(), ids.clone()), &Tensor::from_slice(&want, [1, 3], &device()), 1e-6, 0.0);
     assert_eq!(with_integers(x.bfloat16(), ids).dtype(), DType::BF16);
 }

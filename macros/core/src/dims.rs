@@ -140,6 +140,17 @@ impl DimExpr {
         }
     }
 
+    /// Every constant in it, in order of appearance.
+    pub(crate) fn constants(&self) -> Vec<&TokenStream> {
+        match self {
+            DimExpr::Lit(..) | DimExpr::Name(_) => vec![],
+            DimExpr::Const(tokens) => vec![tokens],
+            DimExpr::Add(a, b) | DimExpr::Sub(a, b) | DimExpr::Mul(a, b) | DimExpr::Div(a, b) => {
+                [a.constants(), b.constants()].concat()
+            }
+        }
+    }
+
     fn product(input: ParseStream<'_>) -> syn::Result<DimExpr> {
         let mut left = DimExpr::factor(input)?;
         loop {

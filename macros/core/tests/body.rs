@@ -127,7 +127,11 @@ fn chains_share_a_kernel() {
 
 #[test]
 fn fusion_can_be_turned_off() {
-    let method = quote!(fn forward(&self, x: Tensor) -> Tensor { (x * 2.0).relu() });
+    let method = quote!(
+        fn forward(&self, x: Tensor) -> Tensor {
+            (x * 2.0).relu()
+        }
+    );
     for item in [quote!(#[no_fuse] impl Net { #method }), quote!(impl Net { #[no_fuse] #method })] {
         let text = expand(item).to_string();
         assert!(!text.contains("fused") && !text.contains("no_fuse"), "{text}");

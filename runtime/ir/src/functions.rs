@@ -1,6 +1,7 @@
-//! The built-in pointwise functions: PyTorch's names, PyTorch's semantics, gradients at kinks included.
+//! The built-in pointwise functions: PyTorch's names, PyTorch's semantics, gradients at kinks included; Rust's names of
+//! what PyTorch has none for.
 //!
-//! The macros read this table, the runtime generates its methods from it.
+//! Bodies of kernels call these, and the runtime generates its methods from them.
 
 use crate::build::Builder;
 use crate::kernel::{Binary, Id, Kind, Unary};
@@ -17,6 +18,8 @@ pub enum Takes {
     Truths,
     /// Truth values or integers, all of one kind.
     Bits,
+    /// Integers.
+    Integers,
     /// Operands of any one kind.
     Any,
     /// A truth value, then two operands of one kind.
@@ -26,7 +29,7 @@ pub enum Takes {
 /// A pointwise function.
 #[derive(Clone, Copy, Debug)]
 pub struct Function {
-    /// PyTorch's name.
+    /// Its name.
     pub name: &'static str,
     /// How many operands it takes.
     pub arity: usize,
@@ -100,10 +103,11 @@ const fn three(name: &'static str, takes: Takes, f: fn(&mut Builder, Id, Id, Id)
     Function { name, arity: 3, takes, numbers: &[], by_result: false, make: Make::Three(f) }
 }
 
-use Takes::{Any, Bits, Choice, Floats, Numbers, Truths};
+use Takes::{Any, Bits, Choice, Floats, Integers, Numbers, Truths};
 
 /// Every function.
 pub const FUNCTIONS: &[Function] = &[
+    one("detach", Any, |b, x| b.unary(Unary::Detach, x)),
     one("neg", Numbers, |b, x| b.neg(x)),
     one("abs", Numbers, |b, x| b.unary(Unary::Abs, x)),
     one("exp", Floats, |b, x| b.unary(Unary::Exp, x)),
@@ -253,7 +257,17 @@ pub const FUNCTIONS: &[Function] = &[
         let quotient = b.div(x, y);
         b.unary(Unary::Floor, quotient)
     }),
-    two("fmod", Floats, fmod),
+    // The remainder that is not negative, whatever the divisor's sign.
+    two("rem_euclid", Numbers, |b, x, y| {
+        let size = b.unary(Unary::Abs, y);
+        b.binary(Binary::Rem, x, size)
+    }),
+    two("fmod", Numbers, fmod),
+    // Rounded twice.
+    three("mul_add", Numbers, |b, x, y, z| {
+        let product = b.mul(x, y);
+        b.add(product, z)
+    }),
     three("lerp", Floats, |b, from, to, weight| {
         let way = b.sub(to, from);
         let part = b.mul(weight, way);
@@ -278,8 +292,8 @@ pub const FUNCTIONS: &[Function] = &[
     two("bitwise_and", Bits, |b, x, y| b.and(x, y)),
     two("bitwise_or", Bits, |b, x, y| b.or(x, y)),
     two("bitwise_xor", Bits, |b, x, y| b.binary(Binary::Xor, x, y)),
-    two("bitwise_left_shift", Bits, |b, x, y| b.binary(Binary::Shl, x, y)),
-    two("bitwise_right_shift", Bits, |b, x, y| b.binary(Binary::Shr, x, y)),
+    two("bitwise_left_shift", Integers, |b, x, y| b.binary(Binary::Shl, x, y)),
+    two("bitwise_right_shift", Integers, |b, x, y| b.binary(Binary::Shr, x, y)),
     one("isnan", Floats, |b, x| {
         let same = b.eq(x, x);
         b.not(same)
@@ -400,20 +414,23 @@ fn pow(b: &mut Builder, x: Id, y: Id) -> Id {
     }
 }
 
-/// The remainder with the sign of the dividend: that of the sizes, which has none, with the sign put back.
+/// The remainder with the sign of the dividend: that of the sizes, with the sign put back. Where the dividend is the
+/// smaller it is itself the remainder, so that the slope is 1 at 0 too.
 fn fmod(b: &mut Builder, x: Id, y: Id) -> Id {
     let (dividend, divisor) = (b.unary(Unary::Abs, x), b.unary(Unary::Abs, y));
     let size = b.binary(Binary::Rem, dividend, divisor);
-    let (zero, minus) = (b.float(0.0), b.neg(size));
+    let (zero, minus, small) = (zero(b, x), b.neg(size), b.lt(dividend, divisor));
     let below = b.lt(x, zero);
-    b.select(below, minus, size)
+    let rest = b.select(below, minus, size);
+    b.select(small, x, rest)
 }
 
 /// `min(max(x, low), high)`. The gradient passes inside and at the bounds.
 fn clamp(b: &mut Builder, x: Id, low: Id, high: Id) -> Id {
-    let (below, above, crossed) = (b.lt(x, low), b.lt(high, x), b.lt(high, low));
-    let (floor, cut) = (b.select(crossed, high, low), b.select(above, high, x));
-    b.select(below, floor, cut)
+    let below = b.lt(x, low);
+    let raised = b.select(below, low, x);
+    let above = b.lt(high, raised);
+    b.select(above, high, raised)
 }
 
 #[cfg(test)]

@@ -99,4 +99,6 @@ pub use text::{ParseError, parse, print, show};
 #[cfg(feature = "compiler")]
 pub use verify::{Fault, verify};
 #[cfg(feature = "compiler")]
-pub use vjp::{Derivative, NoDerivative, Partials, Save, Source, Stage, VjpError, slopes, vjp, vjp_of_calls};
+pub use vjp::{
+    Derivative, NoDerivative, Partials, Save, Source, Stage, VjpError, slopes, slopes_by_hand, vjp, vjp_of_calls,
+};

@@ -76,9 +76,10 @@ pub(crate) fn partial(s: &mut Simplifier, v: Id, operand: usize, c: Id) -> Resul
         Node::Scan { fold: Fold::Sum, .. } => (1.0, c),
         Node::Scan { fold, .. } => return Err(Underivable::Scan(fold)),
         Node::Cast(..) => (1.0, c),
-        Node::Call { callee, args, .. } => {
+        Node::Call { callee, out, args } => {
             let kernel = s.b.called(callee);
-            let of = s.partials.and_then(|partials| partials(kernel, operand)).ok_or(Underivable::Call)?;
+            let of =
+                s.partials.and_then(|partials| partials(kernel, out as usize, operand)).ok_or(Underivable::Call)?;
             let args: Vec<Id> = s.b.links(args).iter().map(|l| l.id).collect();
             let of = s.b.callee(of);
             let slope = s.b.call(of, 0, &args);

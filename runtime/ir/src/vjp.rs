@@ -114,9 +114,9 @@ impl fmt::Display for VjpError {
 
 impl std::error::Error for VjpError {}
 
-/// The kernel of the partial derivative of a called kernel's first output by an argument, both of floats: what takes the
+/// The kernel of the partial derivative of an output of a called kernel by an argument, both of floats: what takes the
 /// place of the callee's own derivative where that is not known.
-pub type Partials = fn(&'static Kernel, usize) -> Option<&'static Kernel>;
+pub type Partials = fn(&'static Kernel, usize, usize) -> Option<&'static Kernel>;
 
 /// The gradient of a kernel by the arguments `wrt`. Calls are inlined before.
 ///
@@ -138,17 +138,17 @@ pub fn vjp_of_calls(kernel: &Kernel, wrt: &[Arg], save: Save, partials: Partials
     gradient(kernel, wrt, save, Some(partials))
 }
 
-/// The kernels of the partial derivatives of a kernel of scalars, of its only output by each of `wrt`. They take what the
-/// kernel takes; calls stand as they are.
+/// The kernels of the partial derivatives of a kernel of scalars, of one of its outputs by each of `wrt`. They take what
+/// the kernel takes; calls stand as they are.
 ///
 /// # Errors
 /// As [`vjp_of_calls`].
-pub fn slopes(kernel: &Kernel, wrt: &[Arg], partials: Partials) -> Result<Vec<Kernel>, Vec<VjpError>> {
+pub fn slopes(kernel: &Kernel, out: usize, wrt: &[Arg], partials: Partials) -> Result<Vec<Kernel>, Vec<VjpError>> {
     let (b, outs) = open(kernel, wrt, Some(partials))?;
     let mut s = Simplifier::new(b);
     s.partials = Some(partials);
     let one = s.b.float(1.0);
-    let seeds = outs.iter().flat_map(|out| out.stores.iter());
+    let seeds = outs.get(out).into_iter().flat_map(|out| out.stores.iter());
     let seeds = seeds.map(|store| (store.node, vec![Part { axes: vec![], k: 1.0, e: one }])).collect();
     let reads = backpropagate(&mut s, wrt, seeds)?;
     let mut kernels = vec![];
@@ -160,6 +160,42 @@ pub fn slopes(kernel: &Kernel, wrt: &[Arg], partials: Partials) -> Result<Vec<Ke
         s.b.output_over(&name, &[], slope);
         kernels.push(s.b.finish_as(&name));
         s.b.take_outs();
+    }
+    Ok(kernels)
+}
+
+/// As [`slopes`], where the derivative of the kernel is another kernel of scalars: it takes `takes`, and gives the
+/// cotangent of each of `wrt`.
+///
+/// # Errors
+/// The faults of the kernel.
+pub fn slopes_by_hand(
+    kernel: &Kernel,
+    out: usize,
+    wrt: &[Arg],
+    by_hand: &'static Kernel,
+    takes: &[Source],
+) -> Result<Vec<Kernel>, Vec<VjpError>> {
+    let (mut b, outs) = open(kernel, &[], Some(|_, _, _| None))?;
+    let mut args = vec![];
+    for take in takes {
+        args.push(match *take {
+            Source::Arg(arg) => b.load(arg, &[]),
+            Source::Out(at) | Source::Staged(at) => match outs.get(at as usize).and_then(|out| out.stores.first()) {
+                Some(store) => store.node,
+                None => b.float(0.0),
+            },
+            Source::Cotangent(at) => b.float(if at as usize == out { 1.0 } else { 0.0 }),
+        });
+    }
+    let callee = b.callee(by_hand);
+    let mut kernels = vec![];
+    for (at, arg) in (0..).zip(wrt) {
+        let slope = b.call(callee, at, &args);
+        let name = format!("d{}", b.args()[arg.at()].name);
+        b.output_over(&name, &[], slope);
+        kernels.push(b.finish_as(&name));
+        b.take_outs();
     }
     Ok(kernels)
 }

@@ -3,16 +3,30 @@
 use super::Program;
 use crate::raise::raise;
 use crate::tensor::Dims;
-use cotangent_hal::Error;
+use cotangent_hal::{DType, Error};
 use cotangent_ir::{Binary, Id, Kernel, Kind, Node};
 
-/// The dims of one call. A kernel and those derived of it have the same.
+/// What the programs of one call share. A kernel and those derived of it have the same dims.
 #[derive(Clone, Default)]
 pub(super) struct Sizes {
     /// The value of each dim; of a group, the product of its axes.
     dims: Vec<Option<i64>>,
     /// The axes of each group, in the order of `Program::groups`.
     groups: Vec<Option<Dims>>,
+    /// The precision of the floats that the call returns, and of their cotangents.
+    pub(super) float: Option<DType>,
+}
+
+impl Sizes {
+    /// The dims that a kernel declares as constants.
+    pub(super) fn of(constants: &[(u32, usize)]) -> Sizes {
+        let mut sizes = Sizes::default();
+        for &(dim, value) in constants {
+            sizes.dims.resize(sizes.dims.len().max(dim as usize + 1), None);
+            sizes.dims[dim as usize] = i64::try_from(value).ok();
+        }
+        sizes
+    }
 }
 
 /// The extents of one call.
@@ -233,10 +247,10 @@ fn product(axes: &[usize]) -> i64 {
 fn misfit(ir: &Kernel, name: &str, wanted: &Dims, given: &[usize]) -> ! {
     let message = match wanted.iter().zip(given).position(|(w, g)| w != g) {
         Some(axis) if wanted.len() == given.len() => format!(
-            "axis {axis} of `{name}` is {}, expected {}: it is {given:?}, and the other arguments ask for {wanted:?}",
+            "axis {axis} of `{name}` is {}, expected {}: it is {given:?}, and the rest of the signature asks for {wanted:?}",
             given[axis], wanted[axis]
         ),
-        _ => format!("`{name}` is {given:?}, but the other arguments ask for {wanted:?}"),
+        _ => format!("`{name}` is {given:?}, but the rest of the signature asks for {wanted:?}"),
     };
     raise(Error::Shape { op: ir.name.to_string(), message })
 }

@@ -14,6 +14,8 @@ pub struct Def {
     pub forward: &'static Program,
     /// The gradient, if an argument can have one.
     pub gradient: Option<&'static Gradient>,
+    /// The dims that are constants, and their values.
+    pub constants: &'static [(u32, usize)],
 }
 
 /// How the cotangents of the arguments are computed.
@@ -52,7 +54,7 @@ pub enum Source {
 /// The outputs of a kernel.
 #[track_caller]
 pub fn call(def: &'static Def, args: &[Given]) -> Outs {
-    let (outs, _) = run(def.forward, args, &Sizes::default(), |_| true);
+    let (outs, _) = run(def.forward, args, &Sizes::of(def.constants), usize::MAX, |_| true);
     Outs(outs.into_iter())
 }
 
@@ -78,7 +80,8 @@ pub fn vjp(def: &'static Def, args: Vec<Given>, want: Want) -> (Outs, Saved) {
     let uses = |source| derived.iter().flatten().any(|d| d.sources.contains(&source));
     let count = args.len();
     let kept = (0..count as u32).map(|a| uses(Source::Arg(a)).then(|| args[a as usize].clone())).collect();
-    let (mut outs, sizes) = run(gradient.saving, &args, &Sizes::default(), |_| true);
+    let own = def.forward.ir.outs.len();
+    let (mut outs, sizes) = run(gradient.saving, &args, &Sizes::of(def.constants), own, |_| true);
     let saved =
         (0..outs.len() as u32).map(|o| uses(Source::Out(o)).then(|| outs[o as usize].clone()).flatten()).collect();
     outs.truncate(def.forward.ir.outs.len());
@@ -99,13 +102,13 @@ impl Saved {
         };
         let mut staged: Vec<Option<Raw>> = vec![];
         if let Some(stage) = kept.gradient.stage {
-            staged = run(stage.program, &kept.given(stage, &cotangents, &[]), &kept.sizes, |_| true).0;
+            staged = run(stage.program, &kept.given(stage, &cotangents, &[]), &kept.sizes, 0, |_| true).0;
         }
         let args = kept.given(kept.gradient.backward, &cotangents, &staged);
         let Kept { gradient, want, sizes, .. } = kept;
         drop(cotangents);
         let wanted = |at: usize| want.has(gradient.wrt[at] as usize + 1);
-        let (results, _) = run(gradient.backward.program, &args, &sizes, wanted);
+        let (results, _) = run(gradient.backward.program, &args, &sizes, usize::MAX, wanted);
         for ((at, &arg), result) in gradient.wrt.iter().enumerate().zip(results) {
             if wanted(at) {
                 list[arg as usize] = result;

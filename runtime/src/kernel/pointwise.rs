@@ -27,10 +27,22 @@ pub struct Backward {
     pub wrt: &'static [u32],
 }
 
+/// The kernel `F`, which is the gradient of another one and so has the types of `T`.
+pub const fn gradient_of_scalars<F: Pointwise<Plain = T>, T>() -> &'static Elementwise {
+    F::KERNEL
+}
+
 /// A pointwise kernel, by the name of its function.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a pointwise kernel",
+    label = "this must be the name of a kernel of elements, such as `#[kernel] fn f(x: f32) -> f32`"
+)]
 pub trait Pointwise: Copy + Send + Sync + 'static {
     #[doc(hidden)]
     const KERNEL: &'static Elementwise;
+    /// The function that it is for single elements.
+    #[doc(hidden)]
+    type Plain;
 }
 
 /// A pointwise kernel of one float to one: what [`Tensor::map`] takes.

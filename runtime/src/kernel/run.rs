@@ -55,15 +55,17 @@ impl Given {
     }
 }
 
-/// The outputs of `program` that are wanted, for these arguments, and the dims of the call, of which some may be known
-/// beforehand. What no wanted output needs is not computed.
+/// The outputs of `program` that are wanted, for these arguments, and what is known of the call, some of it beforehand. What
+/// no wanted output needs is not computed.
 ///
-/// An argument that nothing else holds may lend its memory to an output.
+/// The first `own` outputs are of the precision of the call; what follows is only read by a later step, and is not rounded
+/// to 16 bits. An argument that nothing else holds may lend its memory to an output.
 #[track_caller]
 pub(super) fn run(
     program: &'static Program,
     args: &[Given],
     known: &Sizes,
+    own: usize,
     wanted: impl Fn(usize) -> bool,
 ) -> (Vec<Option<Raw>>, Sizes) {
     let ir = program.ir;
@@ -73,7 +75,7 @@ pub(super) fn run(
     };
     args.iter().filter_map(Given::tensor).for_each(|t| first.same_device(&ir.name, t));
     let shapes: Vec<Option<&[usize]>> = args.iter().map(|a| a.tensor().map(|t| &*t.shape)).collect();
-    let bound = Bound::new(program, &shapes, known);
+    let mut bound = Bound::new(program, &shapes, known);
     for &dim in program.nonempty {
         if bound.size(dim) == 0 {
             let message = format!("`{}` is 0, expected at least 1: an element along it is read", ir.dims[dim as usize]);
@@ -86,7 +88,7 @@ pub(super) fn run(
             indices::check(&ir.name, ids, bound.extent(positions.extent), what, positions.of);
         }
     }
-    let float = float_of(args.iter().filter_map(Given::tensor));
+    let float = *bound.sizes.float.get_or_insert_with(|| float_of(args.iter().filter_map(Given::tensor)));
     let needed = program.needed(wanted);
     let mut taken = vec![false; args.len()];
     let mut memory = Memory { program, args, outs: Vec::with_capacity(ir.outs.len()), temps: vec![] };
@@ -95,10 +97,10 @@ pub(super) fn run(
             memory.outs.push(None);
             continue;
         }
-        let dtype = stored(out.kind, float);
+        let dtype = stored(out.kind, if at < own { float } else { float.compute() });
         let shape = bound.shape(&out.dims);
-        let own = program.launches().flat_map(|l| l.operands).find(|o| o.slot == Slot::Out(at as u32));
-        let changed = own.and_then(|o| o.from).map(|arg| &args[arg as usize]);
+        let writer = program.launches().flat_map(|l| l.operands).find(|o| o.slot == Slot::Out(at as u32));
+        let changed = writer.and_then(|o| o.from).map(|arg| &args[arg as usize]);
         if let Some((given, raw)) = changed.and_then(|given| Some((given, given.tensor()?))) {
             // What is changed in place keeps its precision.
             memory.outs.push(Some(if given.is_free(raw.dtype, &shape) { raw.clone() } else { raw.copy() }));

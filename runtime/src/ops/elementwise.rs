@@ -127,7 +127,8 @@ pub(crate) fn summing_run(kernel: &'static Kernel, ins: Vec<Raw>, own: &[Option<
     let outs: Vec<(Raw, bool)> = own.iter().map(out).collect();
     let seen: Vec<Raw> = ins.iter().map(|x| x.expand_to(name, &shape)).collect();
     let wide: Vec<Raw> = outs.iter().map(|(y, _)| y.expand_to(name, &shape)).collect();
-    let written = wide.iter().zip(&outs).map(|(y, (_, sum))| if *sum { Arg::Sum(y.view()) } else { Arg::Out(y.view()) });
+    let written =
+        wide.iter().zip(&outs).map(|(y, (_, sum))| if *sum { Arg::Sum(y.view()) } else { Arg::Out(y.view()) });
     let args: Vec<Arg<'_>> = seen.iter().map(|x| Arg::In(x.view())).chain(written).collect();
     launch(&device, kernel, &shape, &args);
     drop((seen, wide, ins));

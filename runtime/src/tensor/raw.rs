@@ -239,7 +239,8 @@ impl Raw {
     /// A view without the last axis, of extent 1.
     pub(crate) fn without_last(&self) -> Raw {
         let rank = self.shape.len().saturating_sub(1);
-        let (shape, strides) = (Dims::of("squeeze", &self.shape[..rank]), Strides::of("squeeze", &self.strides[..rank]));
+        let (shape, strides) =
+            (Dims::of("squeeze", &self.shape[..rank]), Strides::of("squeeze", &self.strides[..rank]));
         Raw { shape, strides, ..self.clone() }
     }
 

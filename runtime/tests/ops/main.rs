@@ -10,3 +10,4 @@ mod pointwise;
 mod reduce;
 mod reference;
 mod rows;
+mod ulp;

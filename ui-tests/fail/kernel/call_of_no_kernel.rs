@@ -32,6 +32,17 @@ fn of_nothing(x: f32) -> f32 {
 }
 
 #[kernel]
+fn of_a_misspelt_function(x: f32) -> f32 {
+    sigmod(x)
+}
+
+#[kernel]
+fn of_one_result(x: f32) -> f32 {
+    let (a, b) = bump(x);
+    a * b
+}
+
+#[kernel]
 fn of_another_arity(x: f32) -> f32 {
     bump(x, 2.0)
 }

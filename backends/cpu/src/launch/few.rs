@@ -6,7 +6,7 @@ use std::ops::{Deref, DerefMut};
 use std::slice;
 
 /// The most entries: tensors, or scalars, of a launch.
-pub(crate) const MOST: usize = 16;
+pub(crate) const MOST: usize = 32;
 
 /// Up to `N` entries. A launch has several such lists, and clearing them would take longer than a small kernel.
 pub(crate) struct Few<T, const N: usize = MOST> {

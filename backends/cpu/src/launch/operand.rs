@@ -48,7 +48,13 @@ impl<'a> Operands<'a> {
     pub(crate) fn take(&mut self, kernel: &'static Kernel, shape: &[usize], args: &'a [Arg<'a>]) -> Result<()> {
         let count = kernel.operands.len();
         if count > MOST || kernel.scalars > MOST {
-            return Err(misuse(kernel, format!("more than {MOST} tensors or scalars are not supported yet")));
+            return Err(misuse(
+                kernel,
+                format!(
+                    "{count} tensors and {} scalars, of which no more than {MOST} each are supported yet",
+                    kernel.scalars
+                ),
+            ));
         }
         if args.len() != count + kernel.scalars {
             let wanted = format!("{count} tensors and {} scalars", kernel.scalars);
@@ -176,7 +182,8 @@ fn take_tensor<'a>(
     };
     let sums = match arg {
         Arg::Sum(_) => Some(summed(view).ok_or_else(|| {
-            let message = format!("`{}` is summed, but its view {:?} is not a trailing part", operand.name, view.strides);
+            let message =
+                format!("`{}` is summed, but its view {:?} is not a trailing part", operand.name, view.strides);
             misuse(kernel, message)
         })?),
         Arg::In(_) | Arg::Out(_) | Arg::Scalar(_) => None,

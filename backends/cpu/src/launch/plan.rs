@@ -116,8 +116,7 @@ impl Walk {
         self.total = shape.iter().product();
         let whole = |t: &Checked<'_>| matches!(t.operand.access, Access::Whole | Access::Part);
         self.ordered = tensors.iter().any(|t| whole(t) && t.operand.role != Role::In);
-        let plain =
-            |t: &Checked<'_>| t.operand.access == Access::Each && (t.sums.is_some() || t.view.is_contiguous());
+        let plain = |t: &Checked<'_>| t.operand.access == Access::Each && (t.sums.is_some() || t.view.is_contiguous());
         if kernel.domain == Domain::Pointwise && tensors.iter().all(plain) {
             // The common case: all operands lie alike, in order.
             (self.rank, self.dims[0]) = (1, self.total);
@@ -165,9 +164,8 @@ fn collapse(walk: &mut Walk, domain: Domain, shape: &[usize], tensors: &[Checked
 
 /// The stride of a tensor along an axis of the domain, 0 where it has none there.
 fn stride(tensor: &Checked<'_>, axis: usize) -> isize {
-    let indexed = !tensor.is_empty()
-        && tensor.sums.is_none()
-        && matches!(tensor.operand.access, Access::Each | Access::PerRow);
+    let indexed =
+        !tensor.is_empty() && tensor.sums.is_none() && matches!(tensor.operand.access, Access::Each | Access::PerRow);
     if indexed { tensor.view.strides.get(axis).copied().unwrap_or(0) } else { 0 }
 }
 

@@ -216,13 +216,7 @@ impl Run<'_> {
 
     /// Runs one unit: gathers, calls the body on each row of the panel, scatters.
     #[inline(always)]
-    fn unit(
-        &self,
-        at: &[usize; 8],
-        scratch: *mut u8,
-        sums: *mut u8,
-        filled: &mut [(*mut u8, usize, usize); MOST],
-    ) {
+    fn unit(&self, at: &[usize; 8], scratch: *mut u8, sums: *mut u8, filled: &mut [(*mut u8, usize, usize); MOST]) {
         let walk = self.walk;
         let mut index = *at;
         index[walk.split] *= walk.span;

@@ -48,6 +48,16 @@ pub(crate) struct Param {
     pub(crate) by_mut: bool,
 }
 
+impl Param {
+    /// The declared shape of a tensor.
+    pub(crate) fn shape(&self) -> Option<&TensorType> {
+        match &self.kind {
+            ParamKind::Tensor(shape) => Some(shape),
+            ParamKind::Scalar(_) | ParamKind::Size | ParamKind::Key | ParamKind::Unknown => None,
+        }
+    }
+}
+
 /// What a parameter is.
 #[derive(Clone)]
 pub(crate) enum ParamKind {

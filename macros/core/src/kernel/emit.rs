@@ -11,12 +11,15 @@ use quote::{ToTokens, quote};
 
 /// The code, or what in the kernel has no derivative or no native form.
 pub(super) fn kernel(lowered: &Lowered, diags: &mut Diags) -> TokenStream {
-    if let (Form::Pointwise, Some(by_hand)) = (lowered.form, &lowered.by_hand) {
-        super::check::signature::vjp_of_pointwise(&by_hand.path, diags);
-        return TokenStream::new();
-    }
     let cfgs = lowered.attrs.iter().filter(|a| a.path().is_ident("cfg"));
     let (attrs, params) = (&lowered.attrs, params(lowered));
+    let (mut list, mut paths) = (lowered.kernel.callees.to_vec(), lowered.callees.clone());
+    if let Some((callee, path)) = lowered.by_hand.as_ref().and_then(|by_hand| Some((by_hand.callee?, &by_hand.path))) {
+        if !list.iter().any(|known| std::ptr::eq(*known, callee)) {
+            list.push(callee);
+            paths.push(path.clone());
+        }
+    }
     let item = Item {
         attrs: quote!(#(#attrs)*),
         cfgs: quote!(#(#cfgs)*),
@@ -27,7 +30,10 @@ pub(super) fn kernel(lowered: &Lowered, diags: &mut Diags) -> TokenStream {
         kernel: &lowered.kernel,
         groups: groups(lowered),
         nonempty: lowered.nonempty.clone(),
-        callees: &lowered.callees,
+        constants: &lowered.constants,
+        list: &list,
+        paths: &paths,
+        meant: lower::nearest,
         partials: lower::partial,
         by_hand: lowered.by_hand.as_ref(),
         raw: lowered.raw.as_ref(),
@@ -95,10 +101,7 @@ fn tensor(kind: Kind) -> TokenStream {
 
 /// The annotations of all parameters and results.
 fn shapes(lowered: &Lowered) -> impl Iterator<Item = Option<&TensorType>> {
-    let inputs = lowered.params.iter().map(|p| match &p.kind {
-        ParamKind::Tensor(shape) => Some(shape),
-        ParamKind::Scalar(_) | ParamKind::Size | ParamKind::Key | ParamKind::Unknown => None,
-    });
+    let inputs = lowered.params.iter().map(super::Param::shape);
     inputs.chain(lowered.outs.iter().map(|o| o.shape.as_ref()))
 }
 

@@ -18,14 +18,18 @@
 //!   written: `sum(0..K, |k| x[i + k])`.
 //! - `cumsum(|j| x[r][j], i)` is the running sum up to `i`, an index of an outer closure; `cumprod`, `cummax` and
 //!   `cummin` are like it.
+//! - A dim is arithmetic of numbers, names and constants in braces, `Tensor![2 * C, {HEADS}, 3]`. A constant is a `usize`
+//!   that rustc evaluates; the macro does not know its value, so that `x[2]` along it is not proved inside.
 //! - A dim's name is an integer; `len(C)` is the same. `uniform(key, i)` is the i-th number of a stream, from 0 up to
 //!   1, and `random_bits(key, i)` the integer of 32 bits behind it.
 //! - Arithmetic is PyTorch's: an integer beside a float becomes one, integers divide rounding down, and `%` has the
 //!   divisor's sign. Both sides of an `if` may be computed. `as usize` is `as i64`: a negative number stays one.
 //! - A literal is the `f64` or `i64` that it denotes; one with the suffix `f32`, and a constant of `f32`, is the `f32`.
-//! - What is no function of the language is another pointwise kernel, of floats to one float: `crate::ops::swish(x)`. It
-//!   may be one of another crate. A kernel whose derivative is by hand cannot be called, nor can one call itself through
-//!   others. The name of a pointwise kernel is a plain function too: `swish(0.5)` is an `f32`.
+//! - Functions bear the names of PyTorch or Rust, `gelu(x)`, `elu(x, 0.5)`, `x.ln()`: the table is
+//!   `cotangent_ir::FUNCTIONS`. A kernel that bears one of these names is called by a path, `self::gelu(x)`.
+//! - What is no function of the language is another pointwise kernel, of floats to one float: `crate::ops::swish(x)`, or
+//!   to several: `let (a, b) = rotate(x, y);`. It may be one of another crate. None can call itself through others. The
+//!   name of a pointwise kernel is a plain function too: `swish(0.5)` is an `f32`.
 //!
 //! # Derivatives by hand
 //! `#[kernel(vjp = f(x, y, ct))]` on a kernel of tensors: the gradient is that of the function `f`, which may be a kernel.
@@ -35,11 +39,15 @@
 //! tensors among the parameters, in order: one tensor or a tuple. Rustc compares its type; the shapes are compared when it
 //! has run. Where no cotangent is wanted `f` does not run.
 //!
+//! On a pointwise kernel, `f` is another one: `#[kernel(vjp = slope(x, ct))] fn k(x: f32) -> f32`, where
+//! `#[kernel] fn slope(x: f32, ct: f32) -> f32` gives the cotangent of `x` for one element, and for several float
+//! parameters a tuple of them.
+//!
 //! # Raw kernels
 //! `#[kernel(raw, cpu = f)] fn k(x: Tensor![R.., C], n: usize) -> Tensor![R.., C] {}`: the shapes are those declared, and
 //! what is computed is on the CPU the plain function `f(x: &[f32], n: usize, y: &mut [f32], dims: [usize; 2])`. It takes
 //! the parameters in order (tensors as row-major slices of `f32`, `i64` and `bool`; `Key` as its `i64`), the results,
-//! which are 0 at first, and the extents of the named dims in the order of their first use, that of `R..` being the
+//! which are 0 at first, and the extents of the named dims (constants have no names) in the order of their first use, that of `R..` being the
 //! product of the axes. `f16` and `bf16` are converted; `f64` is refused. One thread calls it once, with empty tensors
 //! too. The body is empty: it is where code for GPUs goes, which is not supported yet. A raw kernel has a gradient only by
 //! `vjp = ..`.
@@ -87,18 +95,23 @@ pub(crate) struct Lowered {
     pub(crate) params: Vec<Param>,
     /// The declared results.
     pub(crate) outs: Vec<Out>,
-    /// What the entries of the kernel's `callees` stand for: those are stand-ins of floats to one float, and the
-    /// statics of these kernels belong in their places.
+    /// What the entries of the kernel's `callees` stand for: those are stand-ins of floats to floats, and the statics of
+    /// these kernels belong in their places.
     pub(crate) callees: Vec<Path>,
     /// Dims of `kernel` that must not be 0: some index is inside only then.
     pub(crate) nonempty: Vec<Dim>,
+    /// Dims of `kernel` whose values rustc evaluates, the last ones.
+    pub(crate) constants: Vec<(Dim, TokenStream)>,
     /// What the numbers in the kernel's `spans` stand for; the first is the whole macro.
     pub(crate) spans: Vec<Span>,
 }
 
-/// A derivative by hand: a function of tensors, which gives the cotangents of `wrt`, in order.
+/// A derivative by hand: a function of tensors, or for a pointwise kernel another one, which gives the cotangents of
+/// `wrt`, in order.
 pub(crate) struct ByHand {
     pub(crate) path: Path,
+    /// What stands for it where the kernel is called, if it can be: it is of floats to floats.
+    pub(crate) callee: Option<&'static cotangent_ir::Kernel>,
     /// What it takes: arguments, outputs and cotangents of the kernel.
     pub(crate) takes: Vec<Source>,
     /// The arguments that have a cotangent.
@@ -200,6 +213,8 @@ mod tests {
             |i| (x[i], n[i], x[i])
         }";
         assert_eq!(takes("vjp = g(ct_y2, y1)", two)?.0, [Source::Cotangent(2), Source::Out(1)]);
+        let scalar = "fn f(x: f32, n: i64) -> f32 { x * n }";
+        assert_eq!(takes("vjp = g(ct, n)", scalar)?, (vec![ct, n], vec![Arg(0)]));
         Ok(())
     }
 

@@ -1,9 +1,10 @@
-//! A companion whose derivative the user wrote: a function of tensors.
+//! Derivatives that the user wrote: a function of tensors for a companion, a pointwise kernel for another one.
 
-use super::item::{Item, args, ct_parts, ct_types, module};
+use super::function::plain_type;
+use super::item::{Item, args, ct_parts, ct_types, module, source};
 use crate::hygiene;
 use crate::kernel::ByHand;
-use cotangent_ir::Source;
+use cotangent_ir::{Kind, Source};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -72,6 +73,51 @@ pub(super) fn body(item: &Item<'_>, by_hand: &ByHand, want: &Ident) -> TokenStre
         });
         (#out, pull)
     }
+}
+
+/// The gradient of a kernel of scalars that is another one: the code in the module with the expression that describes
+/// it, and what stands beside the module. The types of that kernel are checked at the path, unless it stands among the
+/// callees, where they are.
+pub(super) fn of_scalars(item: &Item<'_>) -> Option<((TokenStream, TokenStream), TokenStream)> {
+    let by_hand = item.by_hand?;
+    let (cfgs, module, path) = (&item.cfgs, module(item.name), &by_hand.path);
+    let takes = by_hand.takes.iter().map(|source| match *source {
+        Source::Arg(arg) => item.kernel.args.get(arg.at()).map_or(Kind::Float, |arg| arg.kind),
+        Source::Out(out) => item.kernel.outs.get(out as usize).map_or(Kind::Float, |out| out.kind),
+        Source::Cotangent(_) | Source::Staged(_) => Kind::Float,
+    });
+    let takes = takes.map(plain_type);
+    let gives = by_hand.wrt.iter().map(|_| quote!(f32));
+    let gives = if by_hand.wrt.len() == 1 { quote!(f32) } else { quote!((#(#gives),*)) };
+    let sources = by_hand.takes.iter().map(source);
+    let wrt = by_hand.wrt.iter().map(|arg| Literal::u32_unsuffixed(arg.0));
+    let code = quote! {
+        pub(super) trait ByHand {
+            const KERNEL: &'static ::cotangent::__private::kernel::Elementwise;
+        }
+        pub(super) enum Hand {}
+    };
+    let described = quote! {
+        Some(&::cotangent::__private::kernel::Backward {
+            kernel: <Hand as ByHand>::KERNEL.forward,
+            sources: &[#(#sources),*],
+            wrt: &[#(#wrt),*],
+        })
+    };
+    let plain = match by_hand.callee {
+        Some(_) => quote!(_),
+        None => quote!(fn(#(#takes),*) -> #gives),
+    };
+    let kernel = quote_spanned! {path.span()=>
+        ::cotangent::__private::kernel::gradient_of_scalars::<#path, #plain>()
+    };
+    let beside = quote! {
+        #cfgs
+        impl #module::ByHand for #module::Hand {
+            const KERNEL: &'static ::cotangent::__private::kernel::Elementwise = #kernel;
+        }
+    };
+    Some(((code, described), beside))
 }
 
 fn places(prefix: &str, count: usize) -> Vec<Ident> {

@@ -189,9 +189,9 @@ impl Kernels<'_> {
                 let (key, at) = (self.operand(key), self.operand(at));
                 quote!(scalar::word(#key, #at))
             }
-            Node::Call { callee, args, .. } => {
+            Node::Call { callee, out, args } => {
                 let args: Vec<TokenStream> = self.links(args).into_iter().map(|id| self.operand(id)).collect();
-                self.callees.call(self.k.callees[callee as usize], &args)
+                self.callees.call(self.k.callees[callee as usize], out, &args)
             }
             Node::Fold(..) | Node::Scan { .. } => {
                 let name = local(id);
@@ -362,17 +362,17 @@ fn unary(op: Unary, kind: Kind, x: TokenStream) -> TokenStream {
         Unary::Rsqrt => quote!(math::rsqrt::<FMA>(#x)),
         Unary::Sin => quote!(math::sin::<FMA>(#x)),
         Unary::Cos => quote!(math::cos::<FMA>(#x)),
-        Unary::Expm1 => quote!(#x.exp_m1()),
-        Unary::Log1p => quote!(#x.ln_1p()),
+        Unary::Expm1 => quote!(math::expm1::<FMA>(#x)),
+        Unary::Log1p => quote!(math::log1p::<FMA>(#x)),
         Unary::Tan => quote!(#x.tan()),
         Unary::Asin => quote!(#x.asin()),
         Unary::Acos => quote!(#x.acos()),
         Unary::Atan => quote!(#x.atan()),
-        Unary::Sinh => quote!(#x.sinh()),
-        Unary::Cosh => quote!(#x.cosh()),
-        Unary::Asinh => quote!(#x.asinh()),
-        Unary::Acosh => quote!(#x.acosh()),
-        Unary::Atanh => quote!(#x.atanh()),
+        Unary::Sinh => quote!(math::sinh::<FMA>(#x)),
+        Unary::Cosh => quote!(math::cosh::<FMA>(#x)),
+        Unary::Asinh => quote!(math::asinh::<FMA>(#x)),
+        Unary::Acosh => quote!(math::acosh::<FMA>(#x)),
+        Unary::Atanh => quote!(math::atanh::<FMA>(#x)),
         Unary::Sqrt => quote!(#x.sqrt()),
         Unary::Lgamma => quote!((scalar::lgamma(f64::from(#x)) as Real)),
         Unary::Digamma => quote!((scalar::digamma(f64::from(#x)) as Real)),

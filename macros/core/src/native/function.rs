@@ -6,7 +6,7 @@
 use super::code::{Kernels, Scope, scalar};
 use super::item::{Item, module};
 use super::{Scalar, data};
-use cotangent_ir::{Arg, Id, Kernel, Kind, Node, Partials, VjpError, slopes};
+use cotangent_ir::{Arg, Id, Kernel, Kind, Node, Partials, VjpError, slopes_by_hand};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
 
@@ -21,44 +21,55 @@ pub(crate) struct Callees<'a> {
 
 impl Callees<'_> {
     /// Those of a kernel that calls nothing.
-    pub(super) const NONE: Callees<'static> = Callees { list: &[], partials: |_, _| None };
+    pub(super) const NONE: Callees<'static> = Callees { list: &[], partials: |_, _, _| None };
 
-    /// The callee that a kernel stands for, and the argument by which it is differentiated.
-    fn find(&self, kernel: &'static Kernel) -> (usize, Option<usize>) {
+    /// The callee that a kernel stands for, and the result and the argument of a partial derivative.
+    fn find(&self, kernel: &'static Kernel) -> (usize, Option<(usize, usize)>) {
         let found = self.list.iter().enumerate().find_map(|(at, &callee)| {
             if std::ptr::eq(callee, kernel) {
                 return Some((at, None));
             }
-            let is = |by: &usize| (self.partials)(callee, *by).is_some_and(|k| std::ptr::eq(k, kernel));
-            (0..callee.args.len()).find(is).map(|by| (at, Some(by)))
+            let is = |(of, by)| (self.partials)(callee, of, by).is_some_and(|k| std::ptr::eq(k, kernel));
+            let mut all = (0..callee.outs.len()).flat_map(|of| (0..callee.args.len()).map(move |by| (of, by)));
+            all.find(|slope| is(*slope)).map(|slope| (at, Some(slope)))
         });
         // A derivative calls nothing else.
         found.unwrap_or((0, None))
     }
 
-    /// A call.
-    pub(super) fn call(&self, kernel: &'static Kernel, args: &[TokenStream]) -> TokenStream {
-        let (at, by) = self.find(kernel);
-        let (name, count) = (alias(at), Literal::usize_unsuffixed(args.len()));
-        let function = match by {
-            None => quote!(value::<FMA>),
-            Some(by) => {
-                let by = Literal::usize_unsuffixed(by);
-                quote!(slope::<#by, FMA>)
+    /// A call, for result `out` of the kernel.
+    pub(super) fn call(&self, kernel: &'static Kernel, out: u32, args: &[TokenStream]) -> TokenStream {
+        let (at, slope) = self.find(kernel);
+        let (name, callable) = (alias(at), self.callable(at));
+        let count = Literal::usize_unsuffixed(args.len());
+        let function = match slope {
+            None => {
+                let out = Literal::u32_unsuffixed(out);
+                quote!(value::<#out, FMA>)
+            }
+            Some((of, by)) => {
+                let (of, by) = (Literal::usize_unsuffixed(of), Literal::usize_unsuffixed(by));
+                quote!(slope::<#of, #by, FMA>)
             }
         };
-        quote!(<<#name as call::Callable<#count>>::Body as call::Function<Real, #count>>::#function([#(#args),*]))
+        quote!(<<#name as #callable>::Body as call::Function<Real, #count>>::#function([#(#args),*]))
+    }
+
+    /// The trait of a callee.
+    fn callable(&self, at: usize) -> TokenStream {
+        let arity = self.list.get(at).map(|kernel| arity(kernel));
+        quote!(call::Callable<#arity>)
     }
 
     /// The callee as data: a reference to its static.
     pub(super) fn data(&self, kernel: &'static Kernel) -> TokenStream {
-        let (at, by) = self.find(kernel);
-        let (name, count) = (alias(at), Literal::usize_unsuffixed(kernel.args.len()));
-        match by {
-            None => quote!(<#name as call::Callable<#count>>::IR),
-            Some(by) => {
-                let by = Literal::usize_unsuffixed(by);
-                quote!(<#name as call::Callable<#count>>::SLOPES[#by])
+        let (at, slope) = self.find(kernel);
+        let (name, callable) = (alias(at), self.callable(at));
+        match slope {
+            None => quote!(<#name as #callable>::IR),
+            Some((of, by)) => {
+                let (of, by) = (Literal::usize_unsuffixed(of), Literal::usize_unsuffixed(by));
+                quote!(<#name as #callable>::SLOPES[#of][#by])
             }
         }
     }
@@ -66,10 +77,10 @@ impl Callees<'_> {
     /// The types that stand for the callees in the kernel's module.
     pub(super) fn declarations(&self) -> TokenStream {
         let types = self.list.iter().enumerate().map(|(at, callee)| {
-            let (stand, alias, count) = (stand(at), alias(at), Literal::usize_unsuffixed(callee.args.len()));
+            let (stand, alias, arity) = (stand(at), alias(at), arity(callee));
             quote! {
                 pub(super) enum #stand {}
-                type #alias = <#stand as ::cotangent::__private::native::call::Callee<#count>>::Kernel;
+                type #alias = <#stand as ::cotangent::__private::native::call::Callee<#arity>>::Kernel;
             }
         });
         quote!(#(#types)*)
@@ -82,6 +93,12 @@ impl Callees<'_> {
     }
 }
 
+/// How many floats a kernel takes and gives, as arguments of the traits.
+fn arity(kernel: &Kernel) -> TokenStream {
+    let (takes, gives) = (Literal::usize_unsuffixed(kernel.args.len()), Literal::usize_unsuffixed(kernel.outs.len()));
+    quote!(#takes, #gives)
+}
+
 fn stand(at: usize) -> Ident {
     Ident::new(&format!("C{at}"), Span::call_site())
 }
@@ -91,56 +108,82 @@ fn alias(at: usize) -> Ident {
 }
 
 /// Which kernels the types of [`Callees::declarations`] stand for, beside the module.
+///
+/// Where a path is like a function of the language, that name is in scope: if there is no such kernel, rustc offers it.
 pub(super) fn paths(item: &Item<'_>) -> TokenStream {
     let (cfgs, module) = (&item.cfgs, module(item.name));
-    let impls = item.kernel.callees.iter().zip(item.callees).enumerate().map(|(at, (callee, path))| {
-        let (stand, count) = (stand(at), Literal::usize_unsuffixed(callee.args.len()));
-        quote! {
+    let impls = item.list.iter().zip(item.paths).enumerate().map(|(at, (callee, path))| {
+        let (stand, arity) = (stand(at), arity(callee));
+        let stands = quote! {
             #cfgs
-            impl ::cotangent::__private::native::call::Callee<#count> for #module::#stand {
+            #[allow(unused_qualifications)]
+            impl ::cotangent::__private::native::call::Callee<#arity> for #module::#stand {
                 type Kernel = #path;
             }
+        };
+        match (item.meant)(path) {
+            None => stands,
+            Some(function) => quote! {
+                #cfgs
+                const _: () = {
+                    #[allow(non_camel_case_types, unused)]
+                    struct #function;
+                    #stands
+                };
+            },
         }
     });
     quote!(#(#impls)*)
 }
 
 /// What lets other kernels call a kernel of scalars: the code in its module, and the impl beside it. Nothing for a
-/// kernel of anything but floats to one.
+/// kernel of anything but floats to floats.
 ///
 /// # Errors
 /// Everything in it that has no derivative.
 pub(super) fn callable(item: &Item<'_>) -> Result<Option<(TokenStream, TokenStream)>, Vec<VjpError>> {
     let kernel = item.kernel;
-    let floats = kernel.args.iter().all(|a| a.kind == Kind::Float) && !kernel.args.is_empty();
-    if !floats || !matches!(&kernel.outs[..], [out] if out.kind == Kind::Float) {
+    let floats = kernel.args.iter().map(|a| a.kind).chain(kernel.outs.iter().map(|o| o.kind));
+    if kernel.args.is_empty() || floats.into_iter().any(|kind| kind != Kind::Float) {
         return Ok(None);
     }
+    let by_hand = match item.by_hand.map(|by_hand| Some((by_hand, by_hand.callee?))) {
+        Some(None) => return Ok(None),
+        by_hand => by_hand.flatten(),
+    };
     let callees = item.callees();
     let wrt: Vec<Arg> = (0..kernel.args.len() as u32).map(Arg).collect();
-    let slopes = slopes(kernel, &wrt, item.partials)?;
-    let args = (0..kernel.args.len()).map(argument);
-    let value = value(&Kernels::new(kernel, callees));
-    let bodies = slopes.iter().enumerate().map(|(by, slope)| {
-        let (by, body) = (Literal::usize_unsuffixed(by), self::value(&Kernels::new(slope, callees)));
-        quote!(#by { #body })
-    });
-    let count = Literal::usize_unsuffixed(wrt.len());
-    let datas = slopes.iter().map(|slope| data::kernel(slope, &callees));
-    let places = (0..slopes.len()).map(Literal::usize_unsuffixed);
+    let (mut results, mut slopes, mut places) = (vec![], vec![], vec![]);
+    for of in 0..kernel.outs.len() {
+        let derived = match by_hand {
+            Some((by_hand, callee)) => slopes_by_hand(kernel, of, &wrt, callee, &by_hand.takes)?,
+            None => cotangent_ir::slopes(kernel, of, &wrt, item.partials)?,
+        };
+        let bodies = derived.iter().enumerate().map(|(by, slope)| {
+            let (by, body) = (Literal::usize_unsuffixed(by), value(&Kernels::new(slope, callees), None));
+            quote!(#by { #body })
+        });
+        let (body, number) = (value(&Kernels::new(kernel, callees), Some(of)), Literal::usize_unsuffixed(of));
+        results.push(quote!(#number { #body } [#(#bodies)*]));
+        let row = (0..derived.len()).map(|by| Literal::usize_unsuffixed(slopes.len() + by));
+        places.push(row.collect::<Vec<_>>());
+        slopes.extend(derived.iter().map(|slope| data::kernel(slope, &callees)));
+    }
+    let (args, arity, count) = ((0..wrt.len()).map(argument), arity(kernel), Literal::usize_unsuffixed(slopes.len()));
+    let (takes, gives) = (Literal::usize_unsuffixed(wrt.len()), Literal::usize_unsuffixed(places.len()));
     let Item { cfgs, name, .. } = item;
     let module = module(name);
     let code = quote! {
-        ::cotangent::__private::function! { Body [#(#args)*] { #value } #(#bodies)* }
-        pub(super) static SLOPES: [ir::Kernel; #count] = [#(#datas),*];
+        ::cotangent::__private::function! { Body [#(#args)*] #(#results)* }
+        pub(super) static SLOPES: [ir::Kernel; #count] = [#(#slopes),*];
     };
     let callable = quote! {
         #cfgs
-        impl ::cotangent::__private::native::call::Callable<#count> for #name {
+        impl ::cotangent::__private::native::call::Callable<#arity> for #name {
             type Body = #module::Body;
             const IR: &'static ::cotangent::__private::kernel::ir::Kernel = &#module::KERNEL;
-            const SLOPES: [&'static ::cotangent::__private::kernel::ir::Kernel; #count] =
-                [#(&#module::SLOPES[#places]),*];
+            const SLOPES: [[&'static ::cotangent::__private::kernel::ir::Kernel; #takes]; #gives] =
+                [#([#(&#module::SLOPES[#places]),*]),*];
         }
     };
     Ok(Some((code, callable)))
@@ -153,7 +196,7 @@ pub(super) fn plain(item: &Item<'_>) -> (TokenStream, TokenStream) {
     let types: Vec<TokenStream> = kernel.args.iter().map(|arg| plain_type(arg.kind)).collect();
     let outs: Vec<TokenStream> = kernel.outs.iter().map(|out| plain_type(out.kind)).collect();
     let result = if let [only] = &outs[..] { quote!(#only) } else { quote!((#(#outs),*)) };
-    let body = value(&Kernels::new(kernel, item.callees()));
+    let body = value(&Kernels::new(kernel, item.callees()), None);
     let code = quote! {
         #[inline]
         fn plain(#(#args: #types),*) -> #result {
@@ -176,7 +219,7 @@ pub(super) fn plain(item: &Item<'_>) -> (TokenStream, TokenStream) {
     (code, deref)
 }
 
-fn plain_type(kind: Kind) -> TokenStream {
+pub(super) fn plain_type(kind: Kind) -> TokenStream {
     match kind {
         Kind::Float => quote!(f32),
         Kind::Int => quote!(i64),
@@ -189,9 +232,10 @@ fn argument(at: usize) -> Ident {
     scalar(Scalar::Arg(at as u32))
 }
 
-/// The outputs of a kernel of scalars, from its arguments.
-fn value(k: &Kernels<'_>) -> TokenStream {
-    let roots: Vec<Id> = k.k.outs.iter().filter_map(|out| out.stores.first().map(|store| store.node)).collect();
+/// One output of a kernel of scalars, or all of them, from its arguments.
+fn value(k: &Kernels<'_>, only: Option<usize>) -> TokenStream {
+    let outs = k.k.outs.iter().enumerate().filter(|(at, _)| only.is_none_or(|only| only == *at));
+    let roots: Vec<Id> = outs.filter_map(|(_, out)| out.stores.first().map(|store| store.node)).collect();
     let load = |id| match k.node(id) {
         Node::Load { arg, .. } => {
             let name = argument(arg.at());

@@ -33,8 +33,14 @@ pub(crate) struct Item<'a> {
     pub(crate) groups: Vec<Dim>,
     /// Dims that must not be 0.
     pub(crate) nonempty: Vec<Dim>,
-    /// Where the callees of the kernel are found, in order.
-    pub(crate) callees: &'a [Path],
+    /// Dims whose values rustc evaluates.
+    pub(crate) constants: &'a [(Dim, TokenStream)],
+    /// Stand-ins for the kernels that it or its derivative calls.
+    pub(crate) list: &'a [&'static Kernel],
+    /// Where these are found, in order.
+    pub(crate) paths: &'a [Path],
+    /// The function of the language that such a path may be meant for.
+    pub(crate) meant: fn(&Path) -> Option<Ident>,
     /// Stand-ins for the callees' partial derivatives.
     pub(crate) partials: Partials,
     /// A derivative that takes the place of the derived one.
@@ -45,7 +51,7 @@ pub(crate) struct Item<'a> {
 
 impl Item<'_> {
     pub(super) fn callees(&self) -> Callees<'_> {
-        Callees { list: &self.kernel.callees, partials: self.partials }
+        Callees { list: self.list, partials: self.partials }
     }
 
     /// Whether it has a companion: one that changes its arguments has none, nor has a raw one without a derivative.
@@ -102,6 +108,7 @@ pub(crate) fn tensors(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
             gradient(item.kernel, &wrt, &derivative, &parts).map_err(one)?
         }
     };
+    let (declared, constants, evaluated) = constants(item);
     let Item { attrs, cfgs, vis, name, .. } = item;
     let module = module(name);
     let (params, args, ty, outs) = (params(item), args(item), result_type(item), outs(item));
@@ -156,6 +163,7 @@ pub(crate) fn tensors(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
         }
         #companion
         #beside
+        #evaluated
         #paths
         #cfgs
         #[doc(hidden)]
@@ -164,10 +172,47 @@ pub(crate) fn tensors(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
             #callees
             #forward
             #programs
-            pub(super) static DEF: ::cotangent::__private::kernel::Def =
-                ::cotangent::__private::kernel::Def { forward: &forward::PROGRAM, gradient: #gradient };
+            #declared
+            pub(super) static DEF: ::cotangent::__private::kernel::Def = ::cotangent::__private::kernel::Def {
+                forward: &forward::PROGRAM,
+                gradient: #gradient,
+                constants: #constants,
+            };
         }
     })
+}
+
+/// The dims that are constants: what declares them in the module, the expression for them there, and what stands beside
+/// the module, where the user's expressions mean what they say.
+fn constants(item: &Item<'_>) -> (TokenStream, TokenStream, TokenStream) {
+    if item.constants.is_empty() {
+        return (quote!(), quote!(&[]), quote!());
+    }
+    let (cfgs, module) = (&item.cfgs, module(item.name));
+    let ty = quote!(&'static [(u32, ::core::primitive::usize)]);
+    let entries = item.constants.iter().map(|(dim, tokens)| {
+        let dim = Literal::u32_unsuffixed(dim.0);
+        quote! {
+            (#dim, {
+                const __N: ::core::primitive::usize = { #tokens };
+                __N
+            })
+        }
+    });
+    let declared = quote! {
+        pub(super) trait Constants {
+            const LIST: #ty;
+        }
+        pub(super) enum Constant {}
+    };
+    let beside = quote! {
+        #cfgs
+        #[allow(unused_braces)]
+        impl #module::Constants for #module::Constant {
+            const LIST: #ty = &[#(#entries),*];
+        }
+    };
+    (declared, quote!(<Constant as Constants>::LIST), beside)
 }
 
 /// The code of a kernel over scalars.
@@ -178,9 +223,11 @@ pub(crate) fn scalars(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
     let wrt: Vec<Arg> = wrt(item).collect();
     let forward = pointwise(item.kernel, "FORWARD", item.callees());
     let floats_out = item.kernel.outs.iter().any(|o| o.kind == Kind::Float);
-    let (backward, chain) = match wrt.is_empty() || !floats_out {
-        true => (quote!(), quote!(None)),
-        false => {
+    let (by_hand, beside) = by_hand::of_scalars(item).unzip();
+    let (backward, chain) = match by_hand {
+        Some(by_hand) => by_hand,
+        None if wrt.is_empty() || !floats_out => (quote!(), quote!(None)),
+        None => {
             let derivative = vjp_of_calls(item.kernel, &wrt, Save::Useful, item.partials).map_err(derivatives)?;
             chain(&derivative, &wrt, item.callees())
         }
@@ -206,10 +253,12 @@ pub(crate) fn scalars(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
         #cfgs
         impl ::cotangent::__private::kernel::Pointwise for #name {
             const KERNEL: &'static ::cotangent::__private::kernel::Elementwise = &#module::DEF;
+            type Plain = <#name as ::core::ops::Deref>::Target;
         }
         #marker
         #callable
         #deref
+        #beside
         #paths
         #cfgs
         #[doc(hidden)]
@@ -318,7 +367,7 @@ fn renamed(kernel: &Kernel, derived: &Kernel, groups: &[Dim]) -> Vec<Dim> {
     groups.iter().filter_map(place).collect()
 }
 
-fn source(source: &Source) -> TokenStream {
+pub(super) fn source(source: &Source) -> TokenStream {
     let (variant, at) = match *source {
         Source::Arg(arg) => ("Arg", arg.0),
         Source::Out(at) => ("Out", at),

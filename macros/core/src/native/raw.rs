@@ -55,7 +55,7 @@ pub(super) fn program(item: &Item<'_>, path: &Path, parts: &Parts<'_>) -> (Token
         let said = &*out.name;
         outs.push(quote!(#name #said: #dtype));
     }
-    let dims: Vec<Scalar> = (0..kernel.dims.len() as u32).map(Scalar::Size).collect();
+    let dims: Vec<Scalar> = (0..(kernel.dims.len() - item.constants.len()) as u32).map(Scalar::Size).collect();
     let extents = dims.iter().map(|dim| {
         let name = scalar(*dim);
         quote!(#name.i64() as usize)

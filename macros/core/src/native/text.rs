@@ -53,8 +53,11 @@ pub fn kernel_item(kernel: &Kernel) -> Result<TokenStream, String> {
         kernel,
         groups: vec![],
         nonempty: vec![],
-        callees: &[],
-        partials: |_, _| None,
+        constants: &[],
+        list: &[],
+        paths: &[],
+        meant: |_| None,
+        partials: |_, _, _| None,
         by_hand: None,
         raw: None,
     };

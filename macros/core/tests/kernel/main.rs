@@ -18,6 +18,11 @@ fn text(source: &str) -> String {
     kernel_ir(TokenStream::new(), item).unwrap_or_else(|errors| panic!("{errors}\n{source}"))
 }
 
+/// Whether a kernel has no mistakes.
+fn accepted(source: &str) -> bool {
+    kernel_ir(TokenStream::new(), source.parse().expect("tokens")).is_ok()
+}
+
 /// The kernel, which is sound and reads back from its text.
 fn kernel(source: &str) -> Kernel {
     let text = text(source);

@@ -1,6 +1,7 @@
 //! Pointwise kernels.
 
 use super::{check, compare, kernel, near, scalar};
+use cotangent_ir::functions::Takes;
 use cotangent_ir::special::{digamma, erf, lgamma};
 use cotangent_ir::{Data, Node, Value, eval};
 
@@ -111,6 +112,12 @@ fn functions() {
         ("x.mul_add(y, 2.0)", x * y + 2.0),
         ("lerp(x, y, 0.25)", x + 0.25 * (y - x)),
         ("relu(x) + y.relu()", x),
+        ("silu(x) - x * sigmoid(x)", 0.0),
+        ("elu(y) + y.elu(2.0) + elu(x, n)", 3.0 * y.exp_m1() + x),
+        ("softplus(x, 2.0) + y.softplus(1, -2)", (2.0 * x).exp().ln_1p() / 2.0 + y),
+        ("leaky_relu(y) + hardtanh(y, -0.5, 1) + n.leaky_relu()", 0.01 * y - 0.5 + 7.0),
+        ("gelu(x) - 0.5 * x * (1.0 + erf(x / sqrt(2.0)))", 0.0),
+        ("add(x, n) - x.sub(2) * neg(y)", x + 7.0 + (x - 2.0) * y),
         ("square(x) + x.square()", 2.0 * x * x),
         ("detach(x) + x.detach()", 2.0 * x),
         ("select(x < y, 1.0, 2)", 2.0),
@@ -134,6 +141,7 @@ fn integers_and_truth_values() {
         ("-n.rem_euclid(-3) + (-n).rem_euclid(3)", -1 + 2),
         ("(n << 2 | 1) ^ 5 & !2", (7 << 2 | 1) ^ 5 & !2),
         ("-n >> 1", -4),
+        ("n.bitwise_left_shift(2) + bitwise_and(n, 5) + n.relu() + (-n).relu()", 28 + 5 + 7),
         ("fmod(-n, 3) + n.fmod(-3) + floor_divide(-n, 2)", -1 + 1 - 4),
         ("n * n - n.powi(3) + n.pow(2) + i64::pow(n, 0)", 49 - 343 + 49 + 1),
         ("(x * 10.0) as i64 + (y * 10.0) as usize + 2.0f32 as i64", 7 - 12 + 2),
@@ -148,6 +156,7 @@ fn integers_and_truth_values() {
         ("x > y && n >= 7 && n <= 7 && n != 6 && n == 7.0", true),
         ("x < y || !(n < 7)", true),
         ("(x > y) ^ true | false & true", false),
+        ("logical_and(x > y, n.ge(7)) && logical_not(x.isnan()) && x.ne(n)", true),
         ("(x > y) == (n > 3) && (x > y) != false", true),
         ("f32::NAN == f32::NAN || !(f32::NAN != f32::NAN)", false),
         ("isnan(x / 0.0 - x / 0.0) && is_infinite(x / 0.0) && x.is_finite()", true),
@@ -185,4 +194,23 @@ fn literals_are_exact() {
         assert_eq!(bits.as_float().to_bits(), f64::to_bits(expected), "{e}");
     }
     compare(&kernel("fn k(x: f32) -> f32 { x - 0.0 }"), &[scalar(-0.0)], &[scalar(-0.0)]);
+}
+
+#[test]
+fn every_function_of_the_table() {
+    for f in cotangent_ir::FUNCTIONS {
+        let first = ["x", "y", "x"][..f.arity].join(", ");
+        let args = match f.takes {
+            Takes::Floats | Takes::Numbers | Takes::Any => first,
+            Takes::Truths => ["x > y", "n > 1"][..f.arity].join(", "),
+            Takes::Bits | Takes::Integers => ["n", "3"][..f.arity].join(", "),
+            Takes::Choice => "x > y, x, y".to_owned(),
+        };
+        let (name, numbers) = (f.name.replace("where", "r#where"), ", 2.0".repeat(f.numbers.len()));
+        for args in [args.clone(), args + &numbers] {
+            let source =
+                |kind| format!("fn k(x: f32, y: f32, n: i64) -> {kind} {{ let _ = (x, y, n); {name}({args}) }}");
+            assert!(["f32", "i64", "bool"].iter().any(|kind| super::accepted(&source(kind))), "{name}");
+        }
+    }
 }

@@ -38,19 +38,30 @@ pub fn exp<const FMA: bool>(x: f32) -> f32 {
     // The clamps are selects, which let NaN through.
     let t = if x > EXP_MAX { EXP_MAX } else { x };
     let t = if t < EXP_MIN { EXP_MIN } else { t };
-    let rounded = fma::<FMA>(t, std::f32::consts::LOG2_E, ROUND);
+    let (rest, n) = exp_parts::<FMA>(t);
+    let y = scaled(rest + 1.0, n);
+    let y = if x < EXP_MIN { 0.0 } else { y };
+    if x > EXP_MAX { f32::INFINITY } else { y }
+}
+
+/// `e^x` as `(1 + rest) * 2^n` with `rest` between -0.3 and 0.42, for `|x|` below 100.
+#[inline(always)]
+fn exp_parts<const FMA: bool>(x: f32) -> (f32, i32) {
+    let rounded = fma::<FMA>(x, std::f32::consts::LOG2_E, ROUND);
     let n = rounded - ROUND;
-    let r = fma::<FMA>(n, -LN2_HIGH, t);
+    let r = fma::<FMA>(n, -LN2_HIGH, x);
     let r = fma::<FMA>(n, -LN2_LOW, r);
     let p =
         polynomial::<FMA, 6>(r, [1.987_569_1e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 5e-1]);
-    let y = fma::<FMA>(p, r * r, r) + 1.0;
-    // 2^n in two factors: n reaches 128, which no exponent holds.
     let n = (rounded.to_bits() as i32).wrapping_sub(ROUND.to_bits() as i32);
+    (fma::<FMA>(p, r * r, r), n)
+}
+
+/// `y * 2^n`, in two factors: n reaches 128, which no exponent holds.
+#[inline(always)]
+fn scaled(y: f32, n: i32) -> f32 {
     let half = n >> 1;
-    let y = y * power_of_two(half) * power_of_two(n.wrapping_sub(half));
-    let y = if x < EXP_MIN { 0.0 } else { y };
-    if x > EXP_MAX { f32::INFINITY } else { y }
+    y * power_of_two(half) * power_of_two(n.wrapping_sub(half))
 }
 
 #[inline(always)]
@@ -58,9 +69,29 @@ fn power_of_two(n: i32) -> f32 {
     f32::from_bits((n.wrapping_add(127) as u32) << 23)
 }
 
+/// `e^x - 1`, error below 1.6.
+#[inline(always)]
+pub fn expm1<const FMA: bool>(x: f32) -> f32 {
+    let t = if x > EXP_MAX { EXP_MAX } else { x };
+    // From here on down it is -1.
+    let t = if t < -18.0 { -18.0 } else { t };
+    let (rest, n) = exp_parts::<FMA>(t);
+    let half = power_of_two(n.wrapping_sub(1));
+    let y = fma::<FMA>(rest, half, half - 0.5) * 2.0;
+    let y = if n == 0 { rest } else { y };
+    // The polynomial loses the sign of -0.
+    (if x > EXP_MAX { f32::INFINITY } else { y }).copysign(x)
+}
+
 /// The natural logarithm, error below 0.9. `-inf` at 0, NaN below 0.
 #[inline(always)]
 pub fn log<const FMA: bool>(x: f32) -> f32 {
+    log_and::<FMA>(x, 0.0)
+}
+
+/// `log x + rest`, where the rest is small beside the logarithm.
+#[inline(always)]
+fn log_and<const FMA: bool>(x: f32, rest: f32) -> f32 {
     let tiny = x < f32::MIN_POSITIVE;
     let scaled = if tiny { x * 8_388_608.0 } else { x };
     // The mantissa is taken from [sqrt 1/2, sqrt 2).
@@ -84,11 +115,79 @@ pub fn log<const FMA: bool>(x: f32) -> f32 {
         ],
     );
     let y = fma::<FMA>(e, LN2_LOW, p * r * square);
-    let y = fma::<FMA>(square, -0.5, y);
+    let y = fma::<FMA>(square, -0.5, y) + rest;
     let y = fma::<FMA>(e, LN2_HIGH, r + y);
     let y = if x == f32::INFINITY { x } else { y };
     let y = if x == 0.0 { f32::NEG_INFINITY } else { y };
     if x >= 0.0 { y } else { f32::NAN }
+}
+
+/// `log(1 + x)`, error below 1.6. `-inf` at -1, NaN below.
+#[inline(always)]
+pub fn log1p<const FMA: bool>(x: f32) -> f32 {
+    let sum = 1.0 + x;
+    // What the sum lost, which is exact, over the slope there.
+    let lost = (x - (sum - 1.0)) / sum;
+    let y = log_and::<FMA>(sum, if x < 1e8 { lost } else { 0.0 });
+    if x == 0.0 { x } else { y }
+}
+
+/// The hyperbolic cosine, error below 1.8.
+#[inline(always)]
+pub fn cosh<const FMA: bool>(x: f32) -> f32 {
+    let half = half_exp::<FMA>(x.abs());
+    half + 0.25 / half
+}
+
+/// The hyperbolic sine, error below 1.8.
+#[inline(always)]
+pub fn sinh<const FMA: bool>(x: f32) -> f32 {
+    let t = x.abs();
+    let half = half_exp::<FMA>(t);
+    let square = x * x;
+    let p = polynomial::<FMA, 5>(square, [2.505_210_8e-8, 2.755_731_9e-6, 1.984_127e-4, 8.333_333e-3, 1.666_666_7e-1]);
+    let small = fma::<FMA>(p * square, t, t);
+    (if t >= 1.0 { half - 0.25 / half } else { small }).copysign(x)
+}
+
+/// `e^x / 2` for `x` of at least 0: it overflows where the hyperbolic functions do.
+#[inline(always)]
+fn half_exp<const FMA: bool>(x: f32) -> f32 {
+    let t = if x > 90.0 { 90.0 } else { x };
+    let (rest, n) = exp_parts::<FMA>(t);
+    scaled(rest + 1.0, n.wrapping_sub(1))
+}
+
+/// Beyond this the square under a root is all of it.
+const ROOT_MAX: f32 = 1e9;
+
+/// The inverse hyperbolic sine, error below 2.
+#[inline(always)]
+pub fn asinh<const FMA: bool>(x: f32) -> f32 {
+    let t = x.abs();
+    let square = t * t;
+    let near = log1p::<FMA>(t + square / (1.0 + (1.0 + square).sqrt()));
+    let far = log::<FMA>(t) + std::f32::consts::LN_2;
+    (if t > ROOT_MAX { far } else { near }).copysign(x)
+}
+
+/// The inverse hyperbolic cosine, error below 2. NaN below 1.
+#[inline(always)]
+pub fn acosh<const FMA: bool>(x: f32) -> f32 {
+    let t = x - 1.0;
+    let near = log1p::<FMA>(t + (t * (t + 2.0)).sqrt());
+    let far = log::<FMA>(x) + std::f32::consts::LN_2;
+    let y = if x > ROOT_MAX { far } else { near };
+    if x >= 1.0 { y } else { f32::NAN }
+}
+
+/// The inverse hyperbolic tangent, error below 2. Infinite at -1 and 1, NaN beyond.
+#[inline(always)]
+pub fn atanh<const FMA: bool>(x: f32) -> f32 {
+    let t = x.abs();
+    let twice = t + t;
+    let y = 0.5 * log1p::<FMA>(twice + twice * t / (1.0 - t));
+    if t > 1.0 { f32::NAN } else { y.copysign(x) }
 }
 
 /// The hyperbolic tangent, error below 1.9.
@@ -124,10 +223,14 @@ pub fn erf<const FMA: bool>(x: f32) -> f32 {
     (if t > 0.927_734_4 { large } else { small }).copysign(x)
 }
 
-/// The logistic function `1 / (1 + e^-x)`, error below 2.4. Results below the smallest normal number may be 0.
+/// The logistic function `1 / (1 + e^-x)`, error below 2. Results below the smallest normal number may be 0.
 #[inline(always)]
 pub fn sigmoid<const FMA: bool>(x: f32) -> f32 {
-    1.0 / (1.0 + exp::<FMA>(-x))
+    // Of the two forms the one whose exponential is below 1: its error counts less.
+    let e = exp::<FMA>(-x.abs());
+    let y = (if x >= 0.0 { 1.0 } else { e }) / (1.0 + e);
+    // Far down, what the sum lost would count.
+    if x < -1.5 { fma::<FMA>(-e, y, e) } else { y }
 }
 
 /// `1 / sqrt(x)`, error below 1.5. Infinite at 0, with its sign; NaN below.

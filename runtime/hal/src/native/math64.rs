@@ -19,6 +19,48 @@ pub fn log<const FMA: bool>(x: f64) -> f64 {
     x.ln()
 }
 
+/// `e^x - 1`.
+#[inline(always)]
+pub fn expm1<const FMA: bool>(x: f64) -> f64 {
+    x.exp_m1()
+}
+
+/// `log(1 + x)`. `-inf` at -1, NaN below.
+#[inline(always)]
+pub fn log1p<const FMA: bool>(x: f64) -> f64 {
+    x.ln_1p()
+}
+
+/// The hyperbolic sine.
+#[inline(always)]
+pub fn sinh<const FMA: bool>(x: f64) -> f64 {
+    x.sinh()
+}
+
+/// The hyperbolic cosine.
+#[inline(always)]
+pub fn cosh<const FMA: bool>(x: f64) -> f64 {
+    x.cosh()
+}
+
+/// The inverse hyperbolic sine. The standard library's overflows where its argument is large.
+#[inline(always)]
+pub fn asinh<const FMA: bool>(x: f64) -> f64 {
+    libm::asinh(x)
+}
+
+/// The inverse hyperbolic cosine, NaN below 1. The standard library's loses digits near 1.
+#[inline(always)]
+pub fn acosh<const FMA: bool>(x: f64) -> f64 {
+    if x >= 1.0 { libm::acosh(x) } else { f64::NAN }
+}
+
+/// The inverse hyperbolic tangent. The standard library's loses digits near -1.
+#[inline(always)]
+pub fn atanh<const FMA: bool>(x: f64) -> f64 {
+    libm::atanh(x)
+}
+
 /// The hyperbolic tangent.
 #[inline(always)]
 pub fn tanh<const FMA: bool>(x: f64) -> f64 {

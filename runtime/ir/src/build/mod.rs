@@ -159,6 +159,11 @@ impl Builder {
         self.axes[axis.at()].extent
     }
 
+    /// The names of the dims declared so far.
+    pub fn dims(&self) -> &[Name] {
+        &self.dims
+    }
+
     /// The axes declared so far.
     pub fn axes(&self) -> &[AxisDef] {
         &self.axes

@@ -3,6 +3,7 @@
 use super::super::ast::{At, text};
 use super::{counted, did_you_mean};
 use crate::diags::Diags;
+use cotangent_ir::functions::Number;
 use proc_macro2::Ident;
 
 /// A method that is no function of single values.
@@ -22,9 +23,21 @@ pub(crate) fn recursion(name: &Ident, diags: &mut Diags) {
     diags.error(name, format!("`{name}` calls itself, which a kernel cannot"));
 }
 
-/// The wrong number of arguments.
-pub(crate) fn number_of_arguments(name: &Ident, takes: usize, given: usize, diags: &mut Diags) {
-    diags.error(name, format!("`{name}` takes {}, but gets {given}", counted(takes, "argument", "arguments")));
+/// A function that there is but for two letters that changed places, which is hardly the name of a kernel.
+pub(crate) fn letters_swapped(name: &Ident, meant: &str, diags: &mut Diags) {
+    let word = text(name);
+    let help = format!("help: a kernel of that name is called by its path, `self::{word}(..)`");
+    diags.error(name, format!("unknown function `{word}`; did you mean `{meant}`?\n{help}"));
+}
+
+/// The wrong number of arguments, for a function that takes some operands, and numbers that may be left out.
+pub(crate) fn number_of_arguments(name: &Ident, takes: usize, numbers: &[Number], given: usize, diags: &mut Diags) {
+    let mut said = counted(takes, "argument", "arguments");
+    if !numbers.is_empty() {
+        let names: Vec<String> = numbers.iter().map(|n| format!("`{}`", n.name)).collect();
+        said = format!("{said} and may take {}", names.join(" and "));
+    }
+    diags.error(name, format!("`{name}` takes {said}, but gets {given}"));
 }
 
 /// A call of another kernel without arguments.

@@ -21,11 +21,6 @@ pub(crate) fn group_and_dim(name: &Ident, diags: &mut Diags) {
         .error(name, format!("`{name}` stands for leading axes, `{name}..`, in one shape and for one axis in another"));
 }
 
-/// A dim in braces.
-pub(crate) fn constant_dim(at: &At, diags: &mut Diags) {
-    diags.error(at, "a constant as a dim of a kernel is not supported yet; name a dim instead");
-}
-
 /// A dim that divides by 0.
 pub(crate) fn dim_over_zero(at: &At, diags: &mut Diags) {
     diags.error(at, "this dim divides by 0");

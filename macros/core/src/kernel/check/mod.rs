@@ -14,6 +14,11 @@ pub(super) mod syntax;
 
 /// The entry of `known` that is most like `name`, as the end of a message.
 pub(super) fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(name, known).map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
+}
+
+/// The entry of `known` that is most like `name`, if any is like it.
+pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let like = |k: &str| {
         let score = strsim::jaro_winkler(k, name);
         // Of short names, one letter or two that changed places is the usual slip.
@@ -21,7 +26,7 @@ pub(super) fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a s
         (score > 0.8 || slip).then_some(score)
     };
     let near = known.into_iter().filter_map(|k| Some((like(k)?, k)));
-    near.max_by(|a, b| a.0.total_cmp(&b.0)).map_or_else(String::new, |(_, k)| format!("; did you mean `{k}`?"))
+    near.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, k)| k)
 }
 
 /// `1 index`, `2 indices`.

@@ -94,12 +94,10 @@ pub(crate) fn vjp_of_changes(path: &Path, diags: &mut Diags) {
 
 /// A derivative by hand of a kernel that has none.
 pub(crate) fn vjp_of_nothing(path: &Path, diags: &mut Diags) {
-    diags.error(path, "this derivative is never taken: the kernel needs a float tensor and a float result");
-}
-
-/// A derivative by hand of a pointwise kernel.
-pub(crate) fn vjp_of_pointwise(path: &Path, diags: &mut Diags) {
-    diags.error(path, "`vjp` on a pointwise kernel is not supported yet; its derivative is derived");
+    diags.error(
+        path,
+        "this derivative is never taken: the kernel needs a float among what it takes and among what it gives",
+    );
 }
 
 /// `self` as a parameter.

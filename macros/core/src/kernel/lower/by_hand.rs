@@ -3,11 +3,18 @@
 use super::super::ast::{Kernel, Options, ParamKind, text};
 use super::super::check::signature as check;
 use super::super::{ByHand, Form};
+use super::placeholder::{self, Arity, Callee};
 use crate::diags::Diags;
 use cotangent_ir::{Arg, Kind, Source};
 
 /// The derivative by hand of a kernel with these outputs; nothing if there is none, or if it has a mistake.
-pub(super) fn by_hand(ast: &Kernel, form: Form, outs: &[(String, Kind)], diags: &mut Diags) -> Option<ByHand> {
+pub(super) fn by_hand(
+    ast: &Kernel,
+    form: Form,
+    outs: &[(String, Kind)],
+    callees: &mut Vec<Callee>,
+    diags: &mut Diags,
+) -> Option<ByHand> {
     let Options { vjp: Some(vjp), .. } = &ast.options else { return None };
     let path = vjp.path.clone();
     if ast.params.iter().any(|p| p.by_mut) {
@@ -29,18 +36,23 @@ pub(super) fn by_hand(ast: &Kernel, form: Form, outs: &[(String, Kind)], diags: 
     known.extend((0..).zip(&ast.params).map(|(at, p)| (text(&p.ident), Source::Arg(Arg(at)))));
     known.extend((0..).zip(outs).map(|(at, (name, _))| (name.clone(), Source::Out(at))));
     known.extend(float_outs.iter().map(|&at| (format!("ct_{}", outs[at as usize].0), Source::Cotangent(at))));
-    let Some(names) = &vjp.takes else {
-        return Some(ByHand { path, takes: known.into_iter().map(|k| k.1).collect(), wrt });
-    };
+    let every: Vec<Source> = known.iter().map(|k| k.1).collect();
     if let [only] = float_outs[..] {
         known.push(("ct".to_owned(), Source::Cotangent(only)));
     }
-    let mut takes = vec![];
-    for name in names {
+    let mut takes = if vjp.takes.is_none() { every } else { vec![] };
+    for name in vjp.takes.iter().flatten() {
         match known.iter().find(|k| k.0 == text(name)) {
             Some((_, source)) => takes.push(*source),
             None => check::vjp_argument(name, known.iter().map(|k| k.0.as_str()), diags),
         }
     }
-    Some(ByHand { path, takes, wrt })
+    let floats = wrt.len() == ast.params.len() && float_outs.len() == outs.len();
+    let callee = if form == Form::Pointwise && floats && !takes.is_empty() {
+        let arity = Arity { takes: takes.len(), gives: wrt.len() };
+        placeholder::callee(&path, arity, &text(&ast.name), callees)
+    } else {
+        None
+    };
+    Some(ByHand { path, callee, takes, wrt })
 }

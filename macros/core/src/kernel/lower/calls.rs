@@ -2,7 +2,7 @@
 
 use super::super::ast::{At, Expr, Node, ParamKind, text};
 use super::super::check::{calls as check, index, kinds, names};
-use super::functions::{Function, Takes, function};
+use super::functions::function;
 use super::{Binding, Lower, Value, functions, is_closure, placeholder, reduce, scan};
 use cotangent_ir::{Binary, Id, Kind};
 use proc_macro2::Ident;
@@ -12,7 +12,7 @@ impl Lower<'_> {
     /// `f(a, b)`.
     pub(super) fn call(&mut self, path: &Path, args: &[Expr], at: &At) -> Option<Value> {
         let Some(name) = builtin(path) else {
-            if path.segments.len() == 2 && path.segments[0].ident == "self" && path.segments[1].ident == self.name {
+            if is_own(path, &self.name) {
                 check::recursion(&path.segments[1].ident, self.diags);
                 return None;
             }
@@ -21,7 +21,7 @@ impl Lower<'_> {
         let word = text(name);
         let over_indices = args.last().is_some_and(|arg| is_closure(&arg.node));
         match word.as_str() {
-            "select" => return self.select(name, args, at),
+            "select" | "where" => return self.select(name, args, at),
             "or_zero" => return self.or_zero(name, args).map(Value::Node),
             "uniform" | "random_bits" => return self.random(name, args, at).map(Value::Node),
             "len" => return self.len(name, args).map(Value::Node),
@@ -35,7 +35,7 @@ impl Lower<'_> {
             return self.scan(name, args, at).map(Value::Node);
         }
         match function(&word) {
-            Some(function) => self.apply(function, name, args, &word).map(Value::Node),
+            Some(function) => self.apply(function, name, args).map(Value::Node),
             None if word == self.name => {
                 check::recursion(name, self.diags);
                 None
@@ -44,7 +44,13 @@ impl Lower<'_> {
                 check::unknown_reduction(name, reduce::NAMES.iter().chain(scan::NAMES).copied(), self.diags);
                 None
             }
-            None => self.kernel(path, args, at).map(Value::Node),
+            None => match functions::letters_swapped(&word) {
+                Some(meant) => {
+                    check::letters_swapped(name, meant, self.diags);
+                    None
+                }
+                None => self.kernel(path, args, at).map(Value::Node),
+            },
         }
     }
 
@@ -53,7 +59,7 @@ impl Lower<'_> {
         let word = text(name);
         match function(&word) {
             _ if matches!(word.as_str(), "powi" | "pow" | "powf") => self.power(name, args),
-            Some(function) => self.apply(function, name, args, &word),
+            Some(function) => self.apply(function, name, args),
             None => {
                 // A tensor as the receiver is part of the same mistake.
                 let others = args.iter().filter(|arg| !matches!(arg.node, Node::Name(_)));
@@ -61,35 +67,18 @@ impl Lower<'_> {
                 if reduce::is_reduction(&word) {
                     index::reduction_without_closure(name, self.diags);
                 } else {
-                    check::unknown_method(name, functions::names().chain(["pow", "powf", "powi"]), self.diags);
+                    check::unknown_method(name, functions::names().chain(["powi"]), self.diags);
                 }
                 None
             }
         }
     }
 
-    fn apply(&mut self, function: &Function, name: &Ident, args: &[Expr], word: &str) -> Option<Id> {
-        if !self.arity(name, function.arity, args) {
-            return None;
-        }
-        let values: Vec<Option<Id>> = args
-            .iter()
-            .map(|arg| if function.takes == Takes::Any { self.scalar(arg) } else { self.number(arg, word) })
-            .collect();
-        let mut values = values.into_iter().collect::<Option<Vec<Id>>>()?;
-        let float = values.iter().any(|&id| self.b.kind(id) == Kind::Float);
-        if function.takes == Takes::Floats || (function.takes == Takes::Numbers && float) {
-            values.iter_mut().for_each(|id| *id = self.b.cast(Kind::Float, *id));
-        }
-        self.note(&At::from(name.span()));
-        Some((function.build)(&mut self.b, &values))
-    }
-
     /// Whether a function gets as many arguments as it takes.
     fn arity(&mut self, name: &Ident, takes: usize, args: &[Expr]) -> bool {
         if takes != args.len() {
             args.iter().for_each(|arg| drop(self.expr(arg)));
-            check::number_of_arguments(name, takes, args.len(), self.diags);
+            check::number_of_arguments(name, takes, &[], args.len(), self.diags);
         }
         takes == args.len()
     }
@@ -121,7 +110,7 @@ impl Lower<'_> {
     fn random(&mut self, name: &Ident, args: &[Expr], at: &At) -> Option<Id> {
         let [key, place] = args else {
             // The key is no value, so that the arguments are not lowered.
-            check::number_of_arguments(name, 2, args.len(), self.diags);
+            check::number_of_arguments(name, 2, &[], args.len(), self.diags);
             return None;
         };
         let (stream, place_id) = (self.key(key), self.scalar(place));
@@ -187,9 +176,9 @@ impl Lower<'_> {
         let (x, n) = (x?, n?);
         let integers = self.b.kind(x) == Kind::Int && self.b.kind(n) == Kind::Int;
         if word != "powi" && !integers {
-            let (x, n) = (self.b.cast(Kind::Float, x), self.b.cast(Kind::Float, n));
+            let operands = [self.b.cast(Kind::Float, x), self.b.cast(Kind::Float, n)];
             self.note(&At::from(name.span()));
-            return Some(self.b.binary(Binary::Pow, x, n));
+            return function("pow")?.make(&mut self.b, &operands);
         }
         let Some(n) = self.b.as_int(n).filter(|n| i32::try_from(*n).is_ok()) else {
             check::literal_power(&power.at, integers, self.diags);
@@ -205,6 +194,28 @@ impl Lower<'_> {
 
     /// A call of another pointwise kernel.
     fn kernel(&mut self, path: &Path, args: &[Expr], at: &At) -> Option<Id> {
+        self.results(path, args, 1, at)?.pop()
+    }
+
+    /// `let (a, b) = f(x);`, where `f` is a kernel of so many results; nothing if it is a function of the language.
+    pub(super) fn call_for_parts(&mut self, e: &Expr, parts: usize) -> Option<Option<Value>> {
+        let Node::Call(path, args) = &e.node else { return None };
+        let known = builtin(path).is_some_and(|name| {
+            let word = text(name);
+            function(&word).is_some()
+                || reduce::is_reduction(&word)
+                || SPECIAL.contains(&word.as_str())
+                || word == self.name
+        });
+        if known || parts == 0 || is_own(path, &self.name) {
+            return None;
+        }
+        let results = self.results(path, args, parts, &e.at);
+        Some(results.map(|ids| Value::Tuple(ids.into_iter().map(Value::Node).collect())))
+    }
+
+    /// The results of another pointwise kernel.
+    fn results(&mut self, path: &Path, args: &[Expr], gives: usize, at: &At) -> Option<Vec<Id>> {
         if args.is_empty() {
             check::call_without_arguments(at, self.diags);
             return None;
@@ -220,11 +231,20 @@ impl Lower<'_> {
             }));
         }
         let values = values.into_iter().collect::<Option<Vec<Id>>>()?;
-        let kernel = placeholder::callee(path, values.len(), &self.name, &mut self.callees)?;
+        let arity = placeholder::Arity { takes: values.len(), gives };
+        let kernel = placeholder::callee(path, arity, &self.name, &mut self.callees)?;
         let callee = self.b.callee(kernel);
         self.note(&At::of(path));
-        Some(self.b.call(callee, 0, &values))
+        Some((0..gives as u32).map(|out| self.b.call(callee, out, &values)).collect())
     }
+}
+
+/// What only kernels have, beside reductions.
+const SPECIAL: &[&str] = &["select", "where", "or_zero", "uniform", "random_bits", "len", "powi"];
+
+/// Whether a path is `self::` and the kernel's own name.
+fn is_own(path: &Path, name: &str) -> bool {
+    path.segments.len() == 2 && path.segments[0].ident == "self" && path.segments[1].ident == name
 }
 
 /// The name by which a path may call a function of this language: a single one, or that of a method of `f32`.

@@ -1,13 +1,13 @@
 //! Declared dims: from `Tensor![R.., N - K + 1]` to extents, and whether the shapes at hand determine every name.
 
-use super::super::ast::{At, Kernel, Param, ParamKind, text};
+use super::super::ast::{At, Kernel, Param, text};
 use super::super::bounds::{Quotients, Range};
 use super::super::check::dims as check;
 use super::super::poly::{Atom, Poly};
 use super::Lower;
 use crate::dims::{DimExpr, TensorType};
 use cotangent_ir::{Dim, Id};
-use proc_macro2::Ident;
+use proc_macro2::{Ident, TokenStream};
 use std::collections::BTreeSet;
 
 /// One extent.
@@ -28,10 +28,13 @@ pub(super) struct Dims {
 }
 
 struct Name {
+    /// As the user wrote it, a constant with its braces.
     text: String,
     dim: Dim,
     /// Whether it stands for leading axes.
     group: bool,
+    /// The tokens of a constant.
+    constant: Option<TokenStream>,
 }
 
 impl Dims {
@@ -41,7 +44,12 @@ impl Dims {
     }
 
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.names.iter().map(|n| n.text.as_str())
+        self.names.iter().filter(|n| n.constant.is_none()).map(|n| n.text.as_str())
+    }
+
+    /// The dims that are constants, and what rustc evaluates for them.
+    pub(super) fn constants(&self) -> Vec<(Dim, TokenStream)> {
+        self.names.iter().filter_map(|n| Some((n.dim, n.constant.clone()?))).collect()
     }
 
     /// A polynomial of dims in the user's names.
@@ -86,8 +94,26 @@ impl Lower<'_> {
                     check::dim_in_lower_case(name, self.diags);
                 }
                 let dim = self.b.dim(&text);
-                self.dims.names.push(Name { text, dim, group });
+                self.dims.names.push(Name { text, dim, group, constant: None });
             }
+        }
+    }
+
+    /// Declares the constants in a shape, each as a dim of a name of its own, when all other names are known.
+    pub(super) fn declare_constants(&mut self, shape: &TensorType, taken: &[String]) {
+        for tokens in shape.dims.iter().flat_map(DimExpr::constants) {
+            let text = constant(tokens);
+            if self.dims.get(&text).is_some() {
+                continue;
+            }
+            let word = tokens.to_string();
+            let word = if syn::parse_str::<Ident>(&word).is_ok() { word } else { "CONST".to_owned() };
+            let names = self.b.dims().iter().map(|name| name.to_string()).chain(taken.iter().cloned());
+            let known: BTreeSet<String> = names.collect();
+            let mut names = std::iter::once(word.clone()).chain((2..).map(|n| format!("{word}_{n}")));
+            let Some(name) = names.find(|name| !known.contains(name)) else { continue };
+            let dim = self.b.dim(&name);
+            self.dims.names.push(Name { text, dim, group: false, constant: Some(tokens.clone()) });
         }
     }
 
@@ -122,7 +148,6 @@ impl Lower<'_> {
             },
             // A name that no parameter has is reported by `unbound_dims`.
             Err(Fault::Unknown) => {}
-            Err(Fault::Constant) => check::constant_dim(at, self.diags),
             Err(Fault::Zero) => check::dim_over_zero(at, self.diags),
             Err(Fault::Large) => check::large_dim(at, self.diags),
         }
@@ -133,8 +158,7 @@ impl Lower<'_> {
     pub(super) fn unbound_dims(&mut self, ast: &Kernel) {
         let unbound = self.unbound(ast.params.iter());
         let mut reported = BTreeSet::new();
-        let shapes = ast.params.iter().filter_map(|p| if let ParamKind::Tensor(t) = &p.kind { Some(t) } else { None });
-        for dim in shapes.flat_map(|t| &t.dims) {
+        for dim in ast.params.iter().filter_map(Param::shape).flat_map(|t| &t.dims) {
             // Of several that one dim leaves open, one must be known for the others to be: the first is reported.
             let names: Vec<&Ident> = dim.names().into_iter().filter(|name| unbound.contains(&text(name))).collect();
             if let Some(name) = names.iter().find(|name| !reported.contains(&text(name))) {
@@ -160,9 +184,9 @@ impl Lower<'_> {
 
     /// The dims that the shapes of these parameters do not determine: the same rounds as a launch makes.
     pub(super) fn unbound<'p>(&mut self, params: impl Iterator<Item = &'p Param>) -> BTreeSet<String> {
-        let shapes: Vec<&TensorType> =
-            params.filter_map(|p| if let ParamKind::Tensor(t) = &p.kind { Some(t) } else { None }).collect();
-        let mut unknown: BTreeSet<Dim> = self.dims.names.iter().map(|n| n.dim).collect();
+        let shapes: Vec<&TensorType> = params.filter_map(Param::shape).collect();
+        let mut unknown: BTreeSet<Dim> =
+            self.dims.names.iter().filter(|n| n.constant.is_none()).map(|n| n.dim).collect();
         for name in shapes.iter().filter_map(|t| t.rest.as_ref()?.as_ref()) {
             self.dims.get(&text(name)).map(|dim| unknown.remove(&dim));
         }
@@ -196,12 +220,15 @@ fn place(e: &DimExpr) -> Option<At> {
     }
 }
 
+/// A constant as the user wrote it.
+fn constant(tokens: &TokenStream) -> String {
+    format!("{{{tokens}}}")
+}
+
 /// Why a dim is no polynomial.
 enum Fault {
     /// It names a dim that no parameter has.
     Unknown,
-    /// It is a constant that rustc evaluates.
-    Constant,
     /// It divides by 0.
     Zero,
     /// It gets too large.
@@ -216,7 +243,10 @@ fn poly(e: &DimExpr, dims: &Dims) -> Result<Poly, Fault> {
             let dim = dims.get(&text(name)).ok_or(Fault::Unknown)?;
             Some(Poly::atom(Atom::Dim(dim)))
         }
-        DimExpr::Const(_) => return Err(Fault::Constant),
+        DimExpr::Const(tokens) => {
+            let dim = dims.get(&constant(tokens)).ok_or(Fault::Unknown)?;
+            Some(Poly::atom(Atom::Dim(dim)))
+        }
         DimExpr::Add(a, b) => poly(a, dims)?.plus(1, &poly(b, dims)?),
         DimExpr::Sub(a, b) => poly(a, dims)?.plus(-1, &poly(b, dims)?),
         DimExpr::Mul(a, b) => poly(a, dims)?.times(&poly(b, dims)?),

@@ -260,7 +260,9 @@ impl Lower<'_> {
         for stmt in &block.stmts {
             match stmt {
                 Stmt::Let { pattern, ty, value } => {
-                    let new = self.expr(value).and_then(|new| self.typed(new, ty, &value.at));
+                    let parts = if let Pattern::Tuple(parts, _) = pattern { parts.len() } else { 0 };
+                    let new = self.call_for_parts(value, parts).unwrap_or_else(|| self.expr(value));
+                    let new = new.and_then(|new| self.typed(new, ty, &value.at));
                     self.bind(pattern, new);
                 }
                 Stmt::Assign { target, .. } if !assigns => index::misplaced_assignment(&target.at, self.diags),

@@ -27,6 +27,7 @@ use cotangent_ir::{Arg, Axis, Builder, Dim, Id, Kind, verify};
 use dims::{Dims, Extent};
 use proc_macro2::Span;
 
+pub(super) use functions::nearest;
 pub(super) use placeholder::partial;
 
 /// Lowers a kernel; nothing if it has a mistake.
@@ -44,20 +45,34 @@ pub(super) fn kernel(ast: Kernel, diags: &mut Diags) -> Option<Lowered> {
     if lower.diags.len() > 0 {
         return None;
     }
-    let Lower { b, spans, callees, .. } = lower;
+    let Lower { b, spans, callees: mut called, dims, .. } = lower;
     let kernel = b.finish();
     // What a raw kernel stores is not known here, which is its one fault.
     for fault in if ast.options.raw.is_some() { vec![] } else { verify(&kernel) } {
         let span = fault.node.and_then(|id| kernel.span(id)).and_then(|at| spans.get(at as usize));
         diags.error_at(span.copied().unwrap_or_else(|| ast.name.span()), fault);
     }
-    let callees = kernel.callees.iter().filter_map(|callee| placeholder::path(callee, &callees)).collect();
+    let callees = kernel.callees.iter().filter_map(|callee| placeholder::path(callee, &called)).collect();
     let declared: Vec<(String, Kind)> =
         kernel.outs.iter().zip(&ast.outs).map(|(out, _)| (out.name.to_string(), out.kind)).collect();
-    let by_hand = by_hand::by_hand(&ast, form, &declared, diags);
+    let by_hand = by_hand::by_hand(&ast, form, &declared, &mut called, diags);
     let Kernel { name, attrs, vis, params, outs, options, .. } = ast;
     let raw = options.cpu;
-    Some(Lowered { form, kernel, name, attrs, vis, by_hand, raw, params, outs, callees, nonempty, spans })
+    Some(Lowered {
+        form,
+        kernel,
+        name,
+        attrs,
+        vis,
+        by_hand,
+        raw,
+        params,
+        outs,
+        callees,
+        nonempty,
+        constants: dims.constants(),
+        spans,
+    })
 }
 
 /// A kernel is pointwise if nothing in its signature is a tensor.
@@ -140,11 +155,13 @@ impl<'a> Lower<'a> {
 
     /// Declares dims and parameters.
     fn signature(&mut self, ast: &'a Kernel, form: Form) {
-        let tensors =
-            ast.params.iter().filter_map(|p| if let ParamKind::Tensor(t) = &p.kind { Some((p, t)) } else { None });
-        for (param, shape) in tensors {
+        for (param, shape) in ast.params.iter().filter_map(|p| Some((p, p.shape()?))) {
             self.declare_dims(shape, &At::of(&param.ty));
         }
+        let taken: Vec<String> = ast.params.iter().map(|p| text(&p.ident)).collect();
+        let results = ast.outs.iter().filter_map(|out| out.shape.as_ref());
+        let shapes = ast.params.iter().filter_map(|p| p.shape()).chain(results);
+        shapes.for_each(|shape| self.declare_constants(shape, &taken));
         for (place, param) in ast.params.iter().enumerate() {
             let (kind, extents) = match &param.kind {
                 ParamKind::Scalar(kind) => (*kind, Some(vec![])),

@@ -23,7 +23,9 @@ impl Lower<'_> {
                 Some(if operator == Operator::And { self.b.and(x, y) } else { self.b.or(x, y) })
             }
             Operator::BitAnd | Operator::BitOr | Operator::BitXor | Operator::Shl | Operator::Shr => {
-                let (x, y) = (self.bits(operator, a), self.bits(operator, b));
+                let shift = matches!(operator, Operator::Shl | Operator::Shr);
+                let mut side = |e: &Expr| self.bits(operator.symbol(), shift, e);
+                let (x, y) = (side(a), side(b));
                 let (x, y) = (x?, y?);
                 if self.b.kind(x) != self.b.kind(y) {
                     kinds::operands_differ(at, operator.symbol(), self.b.kind(x), self.b.kind(y), self.diags);
@@ -47,13 +49,12 @@ impl Lower<'_> {
         }
     }
 
-    /// An operand of a bitwise operator: truth values or integers, and of a shift integers alone.
-    fn bits(&mut self, operator: Operator, e: &Expr) -> Option<Id> {
+    /// An operand of a bitwise operation: truth values or integers, or integers alone.
+    pub(super) fn bits(&mut self, of: &str, integers: bool, e: &Expr) -> Option<Id> {
         let id = self.scalar(e)?;
-        let shift = matches!(operator, Operator::Shl | Operator::Shr);
         match self.b.kind(id) {
-            Kind::Float => kinds::bits_of_float(&e.at, operator.symbol(), self.diags),
-            Kind::Bool if shift => kinds::number_expected(&e.at, operator.symbol(), self.diags),
+            Kind::Float => kinds::bits_of_float(&e.at, of, self.diags),
+            Kind::Bool if integers => kinds::number_expected(&e.at, of, self.diags),
             Kind::Int | Kind::Bool => return Some(id),
         }
         None

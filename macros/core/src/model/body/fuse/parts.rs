@@ -57,7 +57,9 @@ impl Group<'_> {
         let outs: Vec<&Member<'_>> = members.iter().filter(|m| self.leaves(&part, m)).collect();
         let sources = operands(&members);
         let masks = feeding(&members, &sources);
-        let whole = |m: &&&Member<'_>| masks.get(&Source::Value(m.call.value)).is_some_and(|mask| mask.count_ones() as usize == sources.len());
+        let whole = |m: &&&Member<'_>| {
+            masks.get(&Source::Value(m.call.value)).is_some_and(|mask| mask.count_ones() as usize == sources.len())
+        };
         let reduces = members.iter().any(|m| matches!(m.operation, Operation::Rows(_)));
         let most = if reduces { 1 } else { OUTS };
         let narrow = outs.iter().find(|m| !whole(m)).or(if outs.len() > most { outs.first() } else { None });

@@ -4,12 +4,12 @@ use cotangent::__private::native::call::Callable;
 use cotangent::prelude::*;
 use cotangent::testing::{GradCheck, check_loss_grad};
 use cotangent_ir::{Kernel, Value, eval, link, verify};
-use cotangent_native_tests::scalars::{self, swish as silu};
+use cotangent_native_tests::scalars::{self, swish as gated};
 
 /// Calls through two crates.
 #[kernel]
 fn mix(x: f32, y: f32) -> f32 {
-    scalars::swiglu(x, silu(y)) + x * scalars::swish(2.0 * y)
+    scalars::swiglu(x, gated(y)) + x * scalars::swish(2.0 * y)
 }
 
 /// The same without calls.
@@ -57,8 +57,8 @@ fn data_link() {
         link(kernel).expect("callees are sound")
     };
     let pairs = [0, 1, 2].map(|at| match at {
-        0 => (called(<mix as Callable<2>>::IR), <written_out as Callable<2>>::IR),
-        at => (called(<mix as Callable<2>>::SLOPES[at - 1]), <written_out as Callable<2>>::SLOPES[at - 1]),
+        0 => (called(<mix as Callable<2, 1>>::IR), <written_out as Callable<2, 1>>::IR),
+        at => (called(<mix as Callable<2, 1>>::SLOPES[0][at - 1]), <written_out as Callable<2, 1>>::SLOPES[0][at - 1]),
     });
     let number = |x: f64| Value::float(&[], vec![x]);
     for (found, expected) in &pairs {
