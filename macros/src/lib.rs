@@ -41,10 +41,10 @@ pub fn model(args: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// # Kernels on tensors
 ///
-/// Parameters are `Tensor![R.., C]`, `Tensor![Int; T]`, `Tensor![Bool; T]`, numbers (`f32`, `i64`, `usize`, `bool`) and
-/// `Key`, a stream of random numbers; results are tensors. Dims are names in upper case and formulas of them, `2*H` or
-/// `N - K + 1`, which the shapes of the arguments must determine. `R..` stands for any number of leading axes, which are one
-/// axis of the kernel.
+/// Parameters are `Tensor![R.., C]`, `Tensor![Int; T]`, `Tensor![Bool; T]`, numbers (`f32`, `i64`, `usize`, `bool`, and
+/// `f64`, which is rounded once, to the precision of the tensors) and `Key`, a stream of random numbers; results are tensors.
+/// Dims are names in upper case and formulas of them, `2*H` or `N - K + 1`, which the shapes of the arguments must determine.
+/// `R..` stands for any number of leading axes, which are one axis of the kernel.
 ///
 /// After any `let`s, the body is a closure over the indices of the result, one for each declared axis; for several results
 /// it is a tuple of closures, or one closure that gives a tuple. A result without axes, `Tensor![]`, needs none.

@@ -53,6 +53,8 @@ pub(crate) struct Param {
 pub(crate) enum ParamKind {
     /// `f32`, `i64` or `bool`.
     Scalar(Kind),
+    /// `f64`: a float of a kernel on tensors, passed as it is and rounded to the precision of the tensors.
+    Wide,
     /// `usize`: an integer.
     Size,
     /// `Key`: a random stream, an integer.

@@ -97,7 +97,7 @@ fn tensor(kind: Kind) -> TokenStream {
 fn shapes(lowered: &Lowered) -> impl Iterator<Item = Option<&TensorType>> {
     let inputs = lowered.params.iter().map(|p| match &p.kind {
         ParamKind::Tensor(shape) => Some(shape),
-        ParamKind::Scalar(_) | ParamKind::Size | ParamKind::Key | ParamKind::Unknown => None,
+        ParamKind::Scalar(_) | ParamKind::Wide | ParamKind::Size | ParamKind::Key | ParamKind::Unknown => None,
     });
     inputs.chain(lowered.outs.iter().map(|o| o.shape.as_ref()))
 }

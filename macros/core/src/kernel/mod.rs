@@ -6,8 +6,8 @@
 //! # The language
 //! - *Pointwise*: parameters and results are `f32` (any float precision at run time), `i64` and `bool`, and the body is
 //!   an ordinary block over them.
-//! - *Tensor*: parameters are `Tensor![R.., C]`, `Tensor![Int; T]`, `Tensor![Bool; T]`, scalars, `usize`, and `Key`, a
-//!   random stream. After any `let`s, the body is a closure over the output's indices, one for each declared axis; for
+//! - *Tensor*: parameters are `Tensor![R.., C]`, `Tensor![Int; T]`, `Tensor![Bool; T]`, scalars, `f64`, a float that is
+//!   rounded once, to the precision of the tensors, `usize`, and `Key`, a random stream. After any `let`s, the body is a closure over the output's indices, one for each declared axis; for
 //!   several outputs it is a tuple of closures, or one that gives a tuple. Leading axes `R..` are one axis.
 //! - *In place*: `&mut Tensor![..]` is a parameter whose elements the closure assigns, `w[i] -= lr * g[i]`, at its own
 //!   indices; reads that follow see the new value.

@@ -148,6 +148,12 @@ impl<'a> Lower<'a> {
         for (place, param) in ast.params.iter().enumerate() {
             let (kind, extents) = match &param.kind {
                 ParamKind::Scalar(kind) => (*kind, Some(vec![])),
+                ParamKind::Wide => {
+                    if form == Form::Pointwise {
+                        check::signature::unknown_type(&param.ty, self.diags);
+                    }
+                    (Kind::Float, Some(vec![]))
+                }
                 ParamKind::Size | ParamKind::Key => {
                     if form == Form::Pointwise {
                         check::signature::pointwise_parameter(&param.ty, self.diags);

@@ -152,6 +152,7 @@ fn param_kind(ty: &Type, diags: &mut Diags) -> ParamKind {
     }
     match scalar(ty) {
         Some("f32") => ParamKind::Scalar(Kind::Float),
+        Some("f64") => ParamKind::Wide,
         Some("i64") => ParamKind::Scalar(Kind::Int),
         Some("bool") => ParamKind::Scalar(Kind::Bool),
         Some("usize") => ParamKind::Size,
@@ -224,7 +225,7 @@ fn is_tensor(ty: &Type) -> bool {
 
 /// The name of a scalar type, the paths of `std` included.
 fn scalar(ty: &Type) -> Option<&'static str> {
-    const NAMES: [&str; 5] = ["f32", "i64", "usize", "bool", "Key"];
+    const NAMES: [&str; 6] = ["f32", "f64", "i64", "usize", "bool", "Key"];
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last().filter(|s| path.qself.is_none() && s.arguments.is_none())?;
     NAMES.into_iter().find(|name| last.ident == name)
