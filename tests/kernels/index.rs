@@ -1,5 +1,6 @@
 //! Kernels in index notation.
 
+use cotangent::diff::{Pullback, Want};
 use cotangent::prelude::*;
 
 /// Root-mean-square normalisation over the last axis.
@@ -128,4 +129,39 @@ fn every_precision() {
             assert!((a - b).abs() <= tolerance * (1.0 + b.abs()), "{dtype}: {a} and {b}");
         }
     }
+}
+
+/// `x + by`, in the precision of `x`.
+#[kernel]
+fn shifted(x: Tensor![N..], by: f64) -> Tensor![N..] {
+    |i| x[i] + by
+}
+
+#[test]
+fn wide_numbers_keep_their_digits() {
+    let (x, by) = (Tensor::zeros([3], &Device::cpu()), 1.0 / 3.0);
+    assert_eq!(shifted(x.clone().double(), by).to_vec_of::<f64>(), [by; 3]);
+    assert_eq!(shifted(x.clone(), by).to_vec(), [by as f32; 3]);
+    let dx = shifted::vjp(x.double(), by, Want::ALL).1.pull(Some(Tensor::ones([3], &Device::cpu())), &mut ()).0;
+    assert_eq!(dx.map(|dx| dx.dtype()), Some(DType::F64));
+}
+
+#[test]
+fn cotangents_have_the_dtype_of_the_argument_and_kept_values_are_not_rounded() {
+    let device = Device::cpu();
+    let random = |shape: &[usize], seed| Tensor::randn(shape, &mut Rng::seed(seed), &device).bfloat16();
+    let (x, w, ct) = (random(&[4, 300], 3) + 100.0, random(&[300], 4), random(&[4, 300], 5));
+    let pulled = |x: &Tensor, w: &Tensor| {
+        let (dx, dw, ()) = rms_norm::vjp(x.clone(), w.clone(), 1e-5, Want::ALL).1.pull(Some(ct.clone()), &mut ());
+        [dx, dw].map(|ct| ct.expect("a cotangent"))
+    };
+    let exact = pulled(&x.clone().float(), &w.clone().float());
+    for (found, exact) in pulled(&x, &w).iter().zip(&exact) {
+        assert_eq!((found.dtype(), exact.dtype()), (DType::BF16, DType::F32));
+        for (a, b) in found.to_vec().into_iter().zip(exact.to_vec()) {
+            assert!((a - b).abs() <= 0.004 * b.abs() + 1e-4, "{a} {b}");
+        }
+    }
+    let [dx, dw] = pulled(&x, &w.float());
+    assert_eq!((dx.dtype(), dw.dtype()), (DType::BF16, DType::F32));
 }

@@ -52,7 +52,7 @@ pub enum Source {
 /// The outputs of a kernel.
 #[track_caller]
 pub fn call(def: &'static Def, args: &[Given]) -> Outs {
-    Outs(run(def.forward, args, &Sizes::default()).0.into_iter())
+    Outs(run(def.forward, args, &Sizes::default(), &|_, float| float).0.into_iter())
 }
 
 /// What the pullback of a call keeps; nothing where no cotangent is wanted.
@@ -63,6 +63,8 @@ struct Kept {
     want: Want,
     args: Vec<Option<Given>>,
     outs: Vec<Option<Raw>>,
+    /// How the arguments that have a cotangent are stored, and so their cotangents.
+    dtypes: Vec<DType>,
     /// Where the outputs of the kernel itself live, their dtypes and shapes, for cotangents that are zero.
     zeros: Vec<(Device, DType, Dims)>,
     sizes: Sizes,
@@ -77,13 +79,17 @@ pub fn vjp(def: &'static Def, args: Vec<Given>, want: Want) -> (Outs, Saved) {
     let uses = |source| derived.iter().flatten().any(|d| d.sources.contains(&source));
     let count = args.len();
     let kept = (0..count as u32).map(|a| uses(Source::Arg(a)).then(|| args[a as usize].clone())).collect();
-    let (mut outs, sizes) = run(gradient.saving, &args, &Sizes::default());
+    let declared = def.forward.ir.outs.len();
+    // What is kept beside the outputs is not rounded.
+    let stored = |at: usize, float: DType| if at < declared { float } else { float.compute() };
+    let (mut outs, sizes) = run(gradient.saving, &args, &Sizes::default(), &stored);
     let saved = (0..outs.len() as u32).map(|o| uses(Source::Out(o)).then(|| outs[o as usize].clone())).collect();
-    outs.truncate(def.forward.ir.outs.len());
+    outs.truncate(declared);
     // A single output has a cotangent whenever its pullback runs.
     let place = |out: &Raw| (out.device, out.dtype, out.shape);
     let zeros = if outs.len() > 1 { outs.iter().map(place).collect() } else { vec![] };
-    (Outs(outs.into_iter()), Saved(Some(Kept { gradient, want, args: kept, outs: saved, zeros, sizes })))
+    let dtypes = gradient.wrt.iter().filter_map(|a| args[*a as usize].tensor()).map(|x| x.dtype).collect();
+    (Outs(outs.into_iter()), Saved(Some(Kept { gradient, want, args: kept, outs: saved, dtypes, zeros, sizes })))
 }
 
 impl Saved {
@@ -97,12 +103,13 @@ impl Saved {
         };
         let mut staged = vec![];
         if let Some(stage) = kept.gradient.stage {
-            staged = run(stage.program, &kept.given(stage, &cotangents, &[]), &kept.sizes).0;
+            let given = kept.given(stage, &cotangents, &[]);
+            staged = run(stage.program, &given, &kept.sizes, &|_, float| float.compute()).0;
         }
         let args = kept.given(kept.gradient.backward, &cotangents, &staged);
-        let Kept { gradient, want, sizes, .. } = kept;
+        let Kept { gradient, want, sizes, dtypes, .. } = kept;
         drop(cotangents);
-        let (results, _) = run(gradient.backward.program, &args, &sizes);
+        let (results, _) = run(gradient.backward.program, &args, &sizes, &|at, _| dtypes[at]);
         for (&arg, result) in gradient.wrt.iter().zip(results) {
             if want.has(arg as usize + 1) {
                 list[arg as usize] = Some(result);

@@ -7,7 +7,7 @@ use crate::diff::{Pullback, Want};
 use crate::ops::{Operand, Slot, Value, broadcast_run, float_of, fold};
 use crate::raise::raise;
 use crate::tensor::{Dims, Raw, Tensor, broadcast};
-use cotangent_hal::{Error, Kernel};
+use cotangent_hal::{DType, Error, Kernel};
 
 /// A kernel of scalars: what it computes for each element.
 pub struct Elementwise {
@@ -139,7 +139,8 @@ struct Inner {
     backward: &'static Backward,
     want: Want,
     shape: Dims,
-    shapes: Vec<Dims>,
+    /// The shape and dtype of each argument, and so of its cotangent.
+    like: Vec<(Dims, DType)>,
     args: Vec<Option<Raw>>,
     outs: Vec<Option<Raw>>,
 }
@@ -150,13 +151,13 @@ pub fn apply_vjp(def: &'static Elementwise, args: Vec<Given>, want: Want) -> (Ou
     let backward = def.backward.filter(|b| b.wrt.iter().any(|a| want.has(*a as usize + 1)));
     let Some(backward) = backward else { return (apply(def, args), Kept(None)) };
     let ins = tensors(def, args);
-    let shapes: Vec<Dims> = ins.iter().map(|x| x.shape).collect();
-    let shape = shapes.iter().fold(Dims::new(), |all, s| broadcast(def.forward.name, &all, s));
+    let like: Vec<(Dims, DType)> = ins.iter().map(|x| (x.shape, x.dtype)).collect();
+    let shape = like.iter().fold(Dims::new(), |all, (s, _)| broadcast(def.forward.name, &all, s));
     let uses = |source| backward.sources.contains(&source);
     let args = (0..).zip(&ins).map(|(a, x)| uses(Source::Arg(a)).then(|| x.clone())).collect();
     let outs = broadcast_run(def.forward, ins);
     let saved = (0..).zip(&outs).map(|(o, y)| uses(Source::Out(o)).then(|| y.clone())).collect();
-    (Outs(outs.into_iter()), Kept(Some(Inner { backward, want, shape, shapes, args, outs: saved })))
+    (Outs(outs.into_iter()), Kept(Some(Inner { backward, want, shape, like, args, outs: saved })))
 }
 
 impl Kept {
@@ -165,10 +166,10 @@ impl Kept {
     pub fn pull<const N: usize>(self, cotangents: [Option<Tensor>; N]) -> Cotangents {
         let cotangents = cotangents.map(|ct| ct.map(|t| t.raw));
         let Some(inner) = self.0 else { return Cotangents(vec![].into_iter()) };
-        let mut list: Vec<Option<Raw>> = vec![None; inner.shapes.len()];
+        let mut list: Vec<Option<Raw>> = vec![None; inner.like.len()];
         let Some(some) = cotangents.iter().flatten().next() else { return Cotangents(list.into_iter()) };
         let (device, dtype) = (some.device, some.dtype);
-        let Inner { backward, want, shape, shapes, mut args, mut outs } = inner;
+        let Inner { backward, want, shape, like, mut args, mut outs } = inner;
         let mut cotangents: Vec<Option<Raw>> = cotangents.into();
         let given = |source: &Source| {
             let found = match *source {
@@ -190,7 +191,8 @@ impl Kept {
         let results = broadcast_run(backward.kernel, ins);
         for (&arg, result) in backward.wrt.iter().zip(results) {
             if want.has(arg as usize + 1) {
-                list[arg as usize] = Some(fold::sum_to(result, &shapes[arg as usize]));
+                let (shape, dtype) = &like[arg as usize];
+                list[arg as usize] = Some(fold::sum_to(result, shape).cast(*dtype));
             }
         }
         Cotangents(list.into_iter())

@@ -56,9 +56,15 @@ impl Given {
 
 /// The outputs of `program` for these arguments, and the dims of the call, of which some may be known beforehand.
 ///
-/// An argument that nothing else holds may lend its memory to an output.
+/// `stored` says how an output of floats is stored, by its number and the dtype that the arguments are promoted to. An
+/// argument that nothing else holds may lend its memory to an output.
 #[track_caller]
-pub(super) fn run(program: &'static Program, args: &[Given], known: &Sizes) -> (Vec<Raw>, Sizes) {
+pub(super) fn run(
+    program: &'static Program,
+    args: &[Given],
+    known: &Sizes,
+    stored: &dyn Fn(usize, DType) -> DType,
+) -> (Vec<Raw>, Sizes) {
     let ir = program.ir;
     let Some(first) = args.iter().find_map(Given::tensor) else {
         let message = "no argument is a tensor, so that its device is not known".into();
@@ -84,7 +90,7 @@ pub(super) fn run(program: &'static Program, args: &[Given], known: &Sizes) -> (
     let mut outs: Vec<Raw> = Vec::with_capacity(ir.outs.len());
     for (at, out) in ir.outs.iter().enumerate() {
         let dtype = match out.kind {
-            Kind::Float => float,
+            Kind::Float => stored(at, float),
             Kind::Int => DType::I64,
             Kind::Bool => DType::Bool,
         };
