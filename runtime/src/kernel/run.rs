@@ -6,8 +6,8 @@ use crate::device::Device;
 use crate::ops::{float_of, indices};
 use crate::raise::raise;
 use crate::tensor::{Dims, Raw, Strides, launch};
-use cotangent_hal::{Access, Arg, DType, Error, Scalar, View};
-use cotangent_ir::{Kind, Mode};
+use cotangent_hal::{Access, Arg, DType, Domain, Error, Scalar, View};
+use cotangent_ir::{Id, Kind, Mode};
 
 /// An argument of a program: a tensor or a number.
 #[derive(Clone)]
@@ -154,7 +154,14 @@ fn lender(
 #[track_caller]
 fn start(program: &Program, l: &Launch, bound: &Bound<'_>, args: &[Given], outs: &[Raw]) {
     let name = &program.ir.name;
-    let extents: Vec<Dims> = l.axes.iter().map(|&axis| bound.axes(program.ir.axes[axis.at()].extent)).collect();
+    let mut extents: Vec<Dims> = l.axes.iter().map(|&axis| bound.axes(program.ir.axes[axis.at()].extent)).collect();
+    // A row is walked along one axis, whatever that stands for.
+    let rows = l.kernel.domain == Domain::Rows;
+    let last = l.axes.last().filter(|_| rows).map(|axis| program.ir.axes[axis.at()].extent);
+    let merged = last.filter(|extent| bound.axes(*extent).len() != 1);
+    if let (Some(extent), Some(axes)) = (merged, extents.last_mut()) {
+        *axes = Dims::of(name, &[bound.extent(extent)]);
+    }
     let mut shape = Dims::new();
     extents.iter().flat_map(|e| e.iter()).for_each(|&n| shape.push(name, n));
     let single = shape.is_empty();
@@ -169,7 +176,7 @@ fn start(program: &Program, l: &Launch, bound: &Bound<'_>, args: &[Given], outs:
                 Access::PerRow => &extents[..extents.len().saturating_sub(1)],
                 Access::PerColumn => &extents[extents.len().saturating_sub(1)..],
             };
-            let mut window = window(program, operand, axes, bound, args, outs);
+            let mut window = window(program, operand, axes, merged, bound, args, outs);
             if single && operand.view.is_some() && tile.access != Access::PerRow {
                 window.shape.push(name, 1);
                 window.strides.push(name, 1);
@@ -204,10 +211,13 @@ impl Window {
     }
 }
 
+/// How a launch sees an operand: in axes of `extents`, the axes of the extent `merged` as one.
+#[track_caller]
 fn window(
     program: &Program,
     operand: &Operand,
     extents: &[Dims],
+    merged: Option<Id>,
     bound: &Bound<'_>,
     args: &[Given],
     outs: &[Raw],
@@ -220,14 +230,21 @@ fn window(
             None => raise(Error::Argument { op: name.into(), message: "a number stands for a tensor".into() }),
         },
     };
-    let raw = raw.clone();
+    let mut raw = raw.clone();
     let Some(view) = operand.view else {
         return Window { shape: raw.shape, strides: raw.strides, raw };
     };
     // Where the axes of each extent of the tensor begin.
-    let mut begins = vec![0];
+    let (mut begins, mut own) = (vec![], Dims::new());
     for dim in dims.iter() {
-        begins.push(begins[begins.len() - 1] + bound.axes(*dim).len());
+        begins.push(own.len());
+        match merged == Some(*dim) {
+            true => own.push(name, bound.extent(*dim)),
+            false => bound.axes(*dim).iter().for_each(|&n| own.push(name, n)),
+        }
+    }
+    if merged.is_some() {
+        raw = raw.reshape(&own);
     }
     let (mut shape, mut strides) = (Dims::new(), Strides::new());
     for (axes, from) in extents.iter().zip(view) {
