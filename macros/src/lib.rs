@@ -120,6 +120,9 @@ pub fn model(args: TokenStream, item: TokenStream) -> TokenStream {
 /// the float tensors among the parameters, in order. The names say what it is passed, and so what is kept: parameters,
 /// results (`y`, or `y0`, `y1`, ..) and their cotangents (`ct`, or `ct_y0`, ..).
 ///
+/// `#[kernel(unrounded)]` on a kernel of tensors: the results of 16-bit floats are `f32`, as they are computed, for sums that
+/// are added up further.
+///
 /// `#[kernel(raw, cpu = f)]` with an empty body: on the CPU `f` computes the results, a plain function of slices, such as
 /// `f(x: &[f32], n: usize, y: &mut [f32], dims: [usize; 2])`, the last argument being the extents of the named dims.
 ///

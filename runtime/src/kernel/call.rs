@@ -14,6 +14,15 @@ pub struct Def {
     pub forward: &'static Program,
     /// The gradient, if an argument can have one.
     pub gradient: Option<&'static Gradient>,
+    /// Whether what it returns keeps the precision that is computed in, where that is not the arguments'.
+    pub unrounded: bool,
+}
+
+impl Def {
+    /// How a result of arguments that are promoted to `float` is stored.
+    fn stored(&self, float: DType) -> DType {
+        if self.unrounded { float.compute() } else { float }
+    }
 }
 
 /// How the cotangents of the arguments are computed.
@@ -52,7 +61,7 @@ pub enum Source {
 /// The outputs of a kernel.
 #[track_caller]
 pub fn call(def: &'static Def, args: &[Given]) -> Outs {
-    Outs(run(def.forward, args, &Sizes::default(), &|_, float| float).0.into_iter())
+    Outs(run(def.forward, args, &Sizes::default(), &|_, float| def.stored(float)).0.into_iter())
 }
 
 /// What the pullback of a call keeps; nothing where no cotangent is wanted.
@@ -81,7 +90,7 @@ pub fn vjp(def: &'static Def, args: Vec<Given>, want: Want) -> (Outs, Saved) {
     let kept = (0..count as u32).map(|a| uses(Source::Arg(a)).then(|| args[a as usize].clone())).collect();
     let declared = def.forward.ir.outs.len();
     // What is kept beside the outputs is not rounded.
-    let stored = |at: usize, float: DType| if at < declared { float } else { float.compute() };
+    let stored = |at: usize, float: DType| if at < declared { def.stored(float) } else { float.compute() };
     let (mut outs, sizes) = run(gradient.saving, &args, &Sizes::default(), &stored);
     let saved = (0..outs.len() as u32).map(|o| uses(Source::Out(o)).then(|| outs[o as usize].clone())).collect();
     outs.truncate(declared);

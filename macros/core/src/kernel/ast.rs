@@ -27,6 +27,8 @@ pub(crate) struct Options {
     pub(crate) cpu: Option<Path>,
     /// `vjp = path(x, ct)`: a derivative by hand.
     pub(crate) vjp: Option<Vjp>,
+    /// `unrounded`: the results keep the precision that is computed in.
+    pub(crate) unrounded: Option<Span>,
 }
 
 /// A derivative by hand.

@@ -35,6 +35,10 @@
 //! tensors among the parameters, in order: one tensor or a tuple. Rustc compares its type; the shapes are compared when it
 //! has run. Where no cotangent is wanted `f` does not run.
 //!
+//! # Results without rounding
+//! `#[kernel(unrounded)]` on a kernel of tensors: results of 16-bit floats are `f32`, as they are computed. What is added up
+//! further is rounded once at the end.
+//!
 //! # Raw kernels
 //! `#[kernel(raw, cpu = f)] fn k(x: Tensor![R.., C], n: usize) -> Tensor![R.., C] {}`: the shapes are those declared, and
 //! what is computed is on the CPU the plain function `f(x: &[f32], n: usize, y: &mut [f32], dims: [usize; 2])`. It takes
@@ -84,6 +88,8 @@ pub(crate) struct Lowered {
     pub(crate) by_hand: Option<ByHand>,
     /// What a raw kernel is on the CPU; its kernel has no stores.
     pub(crate) raw: Option<Path>,
+    /// Whether its results keep the precision that is computed in.
+    pub(crate) unrounded: bool,
     pub(crate) params: Vec<Param>,
     /// The declared results.
     pub(crate) outs: Vec<Out>,

@@ -56,8 +56,11 @@ pub(super) fn kernel(ast: Kernel, diags: &mut Diags) -> Option<Lowered> {
         kernel.outs.iter().zip(&ast.outs).map(|(out, _)| (out.name.to_string(), out.kind)).collect();
     let by_hand = by_hand::by_hand(&ast, form, &declared, diags);
     let Kernel { name, attrs, vis, params, outs, options, .. } = ast;
-    let raw = options.cpu;
-    Some(Lowered { form, kernel, name, attrs, vis, by_hand, raw, params, outs, callees, nonempty, spans })
+    if let (Form::Pointwise, Some(at)) = (form, options.unrounded) {
+        check::signature::unrounded_elements(at, diags);
+    }
+    let (raw, unrounded) = (options.cpu, options.unrounded.is_some());
+    Some(Lowered { form, kernel, name, attrs, vis, by_hand, raw, unrounded, params, outs, callees, nonempty, spans })
 }
 
 /// A kernel is pointwise if nothing in its signature is a tensor.

@@ -50,6 +50,8 @@ fn options(args: TokenStream, diags: &mut Diags) -> Options {
             match text(&name).as_str() {
                 "raw" if options.raw.is_some() => check::option_twice(&name, diags),
                 "raw" => options.raw = Some(name.span()),
+                "unrounded" if options.unrounded.is_some() => check::option_twice(&name, diags),
+                "unrounded" => options.unrounded = Some(name.span()),
                 "vjp" => {
                     input.parse::<Token![=]>()?;
                     let path = Path::parse_mod_style(input)?;
