@@ -1,7 +1,7 @@
 //! Nodes as Rust expressions.
 
 use super::{Callees, Scalar};
-use cotangent_ir::{Axis, Binary, Facts, Fold, Id, Kernel, Kind, Node, Num, Unary};
+use cotangent_ir::{Axis, Binary, Facts, Fold, Id, Kernel, Kind, Link, Node, Num, Unary};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
 use std::collections::{BTreeMap, BTreeSet};
@@ -123,7 +123,7 @@ impl Kernels<'_> {
             Node::Index(axis) => (scope.index)(axis),
             Node::Load { .. } => (scope.loads)(id),
             Node::Sum { c, terms, .. } => self.sum(kind, c, terms),
-            Node::Prod { factors, .. } => self.product(kind, factors),
+            Node::Prod { factors, .. } => self.product(kind, self.k.links(factors)),
             Node::Unary(op, a) => unary(op, self.kind(a), self.operand(a)),
             Node::Binary(op, a, b) => binary(op, self.kind(a), self.operand(a), self.operand(b)),
             Node::Select(q, a, b) => {
@@ -190,9 +190,10 @@ impl Kernels<'_> {
         quote!((#code))
     }
 
-    fn product(&self, kind: Kind, factors: cotangent_ir::Run) -> TokenStream {
+    /// The product of powers, a division by those that are negative.
+    pub(super) fn product<'l>(&self, kind: Kind, factors: impl IntoIterator<Item = &'l Link>) -> TokenStream {
         let (mut above, mut below) = (None, None);
-        for link in self.k.links(factors) {
+        for link in factors {
             let (power, factor) = (link.k.as_int(), self.operand(link.id));
             let side = if power > 0 { &mut above } else { &mut below };
             let times = power.unsigned_abs();

@@ -296,17 +296,13 @@ impl Nest<'_> {
         let def = &k.k.args[arg.at()];
         let at = k.links(at);
         let place = self.place(&at, &def.dims);
-        let (outside, missing) = match def.kind {
-            Kind::Float => (quote!(0.0), quote!(Real::NAN)),
-            Kind::Int => (quote!(0i64), quote!(0i64)),
-            Kind::Bool => (quote!(false), quote!(false)),
-        };
+        let missing = missing(k, id);
         if guard {
             let inside = at.iter().zip(def.dims.iter()).map(|(at, dim)| {
                 let (at, dim) = (k.operand(*at), k.operand(*dim));
                 quote!(0 <= #at && #at < #dim)
             });
-            return quote!(if #(#inside)&&* { #name[(#place) as usize] } else { #outside });
+            return quote!(if #(#inside)&&* { #name[(#place) as usize] } else { #missing });
         }
         // The runtime has verified positions; what the macro proved lies inside.
         quote!(#name.get((#place) as usize).copied().unwrap_or(#missing))
@@ -323,6 +319,17 @@ impl Nest<'_> {
             });
         }
         place.unwrap_or_else(|| quote!(0))
+    }
+}
+
+/// The value of a load outside of its tensor.
+pub(super) fn missing(k: &Kernels<'_>, load: Id) -> TokenStream {
+    let guard = matches!(k.node(load), Node::Load { guard: true, .. });
+    match k.kind(load) {
+        Kind::Float if guard => quote!(0.0),
+        Kind::Float => quote!(Real::NAN),
+        Kind::Int => quote!(0i64),
+        Kind::Bool => quote!(false),
     }
 }
 

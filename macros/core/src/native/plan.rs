@@ -80,7 +80,7 @@ fn joins(tiles: &Tiles, rows: &[Axis], column: Column) -> bool {
 /// Runs of elements, where no value depends on a position or on a whole row.
 fn domain(k: &Kernels<'_>, tiles: &Tiles) -> Domain {
     let roots: Vec<Id> = tiles.outs.iter().map(|w| w.node).collect();
-    let plain = |id: &Id| !matches!(k.node(*id), Node::Fold(..) | Node::Scan { .. });
+    let plain = |id: &Id| !matches!(k.node(*id), Node::Fold(..) | Node::Scan { .. }) && picked(k, *id).is_none();
     let values = values(k, &roots);
     let positions = values.iter().any(|id| matches!(k.node(*id), Node::Index(_)));
     let pointwise = tiles.outs.iter().all(|w| w.access == Access::Each)
@@ -89,7 +89,7 @@ fn domain(k: &Kernels<'_>, tiles: &Tiles) -> Domain {
     if pointwise { Domain::Pointwise } else { Domain::Rows }
 }
 
-/// What is computed for some roots: places of loads are not.
+/// What is computed for some roots: of the places of loads only what is no bare position.
 pub(super) fn values(k: &Kernels<'_>, roots: &[Id]) -> BTreeSet<Id> {
     let (mut seen, mut open) = (BTreeSet::new(), roots.to_vec());
     while let Some(id) = open.pop() {
@@ -97,12 +97,19 @@ pub(super) fn values(k: &Kernels<'_>, roots: &[Id]) -> BTreeSet<Id> {
             continue;
         }
         match k.node(id) {
-            Node::Load { .. } => {}
+            Node::Load { at, .. } => open.extend(k.links(at).into_iter().filter(|at| k.bare(*at).is_none())),
             Node::Fold(_, _, body) => open.push(body),
             _ => open.extend(k.operands(id)),
         }
     }
     seen
+}
+
+/// The place along the last axis, if a load reads one element of a row, at a place that is computed for the row.
+pub(super) fn picked(k: &Kernels<'_>, id: Id) -> Option<Id> {
+    let Node::Load { at, .. } = k.node(id) else { return None };
+    let last = *k.links(at).last()?;
+    k.bare(last).is_none().then_some(last)
 }
 
 /// The store of an output that writes each element once, at its own place.
@@ -118,7 +125,19 @@ pub(super) fn plain_store<'k>(k: &Kernels<'_>, out: &'k OutDef) -> Option<&'k St
 fn tiles(k: &Kernels<'_>, at: usize, out: &OutDef) -> Option<(Vec<Axis>, Column, Written)> {
     let store = plain_store(k, out)?;
     let over = store.over.to_vec();
-    summed(k, at, &over, store.node).or_else(|| elements(k, at, &over, store.node))
+    let (summed, elements) = (|| summed(k, at, &over, store.node), || elements(k, at, &over, store.node));
+    match over.last().is_some_and(|last| runs_along(k, store.node, *last)) {
+        true => summed().or_else(elements),
+        false => elements().or_else(summed),
+    }
+}
+
+/// Whether elements that lie beside each other in some argument differ in this axis.
+fn runs_along(k: &Kernels<'_>, node: Id, axis: Axis) -> bool {
+    k.reach(&[node], |_| false).into_iter().any(|id| match k.node(id) {
+        Node::Load { at, .. } => k.links(at).last().is_some_and(|last| k.bare(*last) == Some(axis)),
+        _ => false,
+    })
 }
 
 /// `out[c] = factor * sum over rows of ..`.
@@ -162,7 +181,8 @@ fn elements(k: &Kernels<'_>, at: usize, over: &[Axis], node: Id) -> Option<(Vec<
     fits(k, node, &found.0, found.1).then_some(found)
 }
 
-/// Whether everything that a node needs lies on a row: loads at plain axes, reductions along the column alone.
+/// Whether everything that a node needs lies on a row: loads at plain axes, or of one element of a row, and reductions
+/// along the column alone.
 fn fits(k: &Kernels<'_>, node: Id, rows: &[Axis], column: Column) -> bool {
     let is_column = |axis: Axis| !rows.contains(&axis) && k.extent(axis) == column.extent;
     values(k, &[node]).into_iter().all(|id| {
@@ -172,14 +192,18 @@ fn fits(k: &Kernels<'_>, node: Id, rows: &[Axis], column: Column) -> bool {
         let shape = match k.node(id) {
             Node::Fold(_, run, _) => matches!(k.bound(run)[..], [axis] if is_column(axis)),
             Node::Load { arg, at, guard } => {
-                let axes: Option<Vec<Axis>> = k.links(at).iter().map(|id| k.bare(*id)).collect();
-                let dims = &k.k.args[arg.at()].dims;
-                !guard
-                    && axes.is_some_and(|axes| {
-                        let distinct: BTreeSet<Axis> = axes.iter().copied().collect();
-                        distinct.len() == axes.len()
-                            && axes.iter().zip(dims.iter()).all(|(axis, dim)| k.extent(*axis) == *dim)
-                    })
+                let (places, dims) = (k.links(at), &k.k.args[arg.at()].dims);
+                let own = |(place, dim): (&Id, &Id)| k.bare(*place).filter(|axis| k.extent(*axis) == *dim);
+                let axes: BTreeSet<Axis> = places.iter().zip(dims.iter()).filter_map(own).collect();
+                match picked(k, id) {
+                    None => !guard && axes.len() == places.len(),
+                    Some(place) => {
+                        axes.len() + 1 == places.len()
+                            && axes.iter().all(|axis| rows.contains(axis))
+                            && !k.free(place).iter().any(|axis| is_column(*axis))
+                            && dims.last() == Some(&column.extent)
+                    }
+                }
             }
             Node::Scan { .. } => false,
             _ => true,
