@@ -17,6 +17,7 @@ pub(crate) mod fold;
 mod glu;
 pub(crate) mod indices;
 mod layer_norm;
+mod loss;
 mod matmul;
 #[allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
 mod movement;
