@@ -142,3 +142,10 @@ pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {
 pub fn functions(items: TokenStream) -> TokenStream {
     cotangent_macros_core::functions(items.into()).into()
 }
+
+/// Kernels of the functions of two tensors in the table in `cotangent-ir`. For the runtime alone.
+#[doc(hidden)]
+#[proc_macro]
+pub fn binary(items: TokenStream) -> TokenStream {
+    cotangent_macros_core::binary(items.into()).into()
+}

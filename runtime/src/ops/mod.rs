@@ -6,7 +6,6 @@
 
 mod accumulate;
 mod arith;
-mod arith_kernels;
 mod arith_pullback;
 mod compare;
 mod cross_entropy;

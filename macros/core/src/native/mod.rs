@@ -3,6 +3,7 @@
 //! A kernel becomes one launch or several. What maps onto a run of elements, or onto rows, becomes loops over slices
 //! that rustc vectorises (`rows`); everything else becomes nested loops over whole tensors (`nest`).
 
+mod binary;
 mod by_hand;
 mod code;
 mod data;
@@ -16,6 +17,7 @@ mod raw;
 mod rows;
 mod text;
 
+pub use binary::binary;
 pub(crate) use function::Callees;
 pub use functions::functions;
 pub use text::{kernel_item, kernel_of_text};
