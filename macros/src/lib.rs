@@ -83,10 +83,10 @@ pub fn model(args: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// # Kernels on tensors
 ///
-/// Parameters are `Tensor![R.., C]`, `Tensor![Int; T]`, `Tensor![Bool; T]`, numbers (`f32`, `i64`, `usize`, `bool`) and
-/// `Key`, a stream of random numbers; results are tensors. Dims are names in upper case and formulas of them, `2*H` or
-/// `N - K + 1`, which the shapes of the arguments must determine. `R..` stands for any number of leading axes, which are one
-/// axis of the kernel.
+/// Parameters are `Tensor![R.., C]`, `Tensor![Int; T]`, `Tensor![Bool; T]`, numbers (`f32`, `i64`, `usize`, `bool`, and
+/// `f64`, which is rounded once, to the precision of the tensors) and `Key`, a stream of random numbers; results are tensors.
+/// Dims are names in upper case and formulas of them, `2*H` or `N - K + 1`, which the shapes of the arguments must determine.
+/// `R..` stands for any number of leading axes, which are one axis of the kernel.
 ///
 /// After any `let`s, the body is a closure over the indices of the result, one for each declared axis; for several results
 /// it is a tuple of closures, or one closure that gives a tuple. A result without axes, `Tensor![]`, needs none.
@@ -166,6 +166,9 @@ pub fn model(args: TokenStream, item: TokenStream) -> TokenStream {
 /// results (`y`, or `y0`, `y1`, ..) and their cotangents (`ct`, or `ct_y0`, ..). On a pointwise kernel `f` is another one,
 /// which gives the cotangents for one element.
 ///
+/// `#[kernel(unrounded)]` on a kernel of tensors: the results of 16-bit floats are `f32`, as they are computed, for sums that
+/// are added up further.
+///
 /// `#[kernel(raw, cpu = f)]` with an empty body: on the CPU `f` computes the results, a plain function of slices, such as
 /// `f(x: &[f32], n: usize, y: &mut [f32], dims: [usize; 2])`, the last argument being the extents of the named dims.
 ///
@@ -184,4 +187,11 @@ pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn functions(items: TokenStream) -> TokenStream {
     cotangent_macros_core::functions(items.into()).into()
+}
+
+/// Kernels of the functions of two tensors in the table in `cotangent-ir`. For the runtime alone.
+#[doc(hidden)]
+#[proc_macro]
+pub fn binary(items: TokenStream) -> TokenStream {
+    cotangent_macros_core::binary(items.into()).into()
 }

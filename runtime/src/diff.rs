@@ -106,6 +106,11 @@ impl Want {
         Want(set)
     }
 
+    /// The same set for a function that takes the receiver as its first argument.
+    pub(crate) const fn of_function(self) -> Want {
+        Want(self.0 << 1)
+    }
+
     /// Whether bit `i` is set. Arguments past the 31st are always wanted.
     pub const fn has(self, i: usize) -> bool {
         i >= 32 || self.0 >> i & 1 == 1

@@ -2,13 +2,10 @@
 //! number of threads.
 
 mod fill;
-mod philox;
-
-pub(crate) use fill::each_word;
 
 use crate::raise::raise;
 use cotangent_hal::{Error, Scalar};
-use philox::block;
+use cotangent_ir::philox::block;
 use serde::{Deserialize, Serialize};
 
 /// Names a stream of random words: equal keys give equal tensors.

@@ -166,3 +166,131 @@ fn every_precision() {
         }
     }
 }
+
+/// `x + by`, in the precision of `x`.
+#[kernel]
+fn shifted(x: Tensor![N..], by: f64) -> Tensor![N..] {
+    |i| x[i] + by
+}
+
+#[test]
+fn wide_numbers_keep_their_digits() {
+    let (x, by) = (Tensor::zeros([3], &Device::cpu()), 1.0 / 3.0);
+    assert_eq!(shifted(x.clone().double(), by).to_vec_of::<f64>(), [by; 3]);
+    assert_eq!(shifted(x.clone(), by).to_vec(), [by as f32; 3]);
+    let dx = shifted::vjp(x.double(), by, Want::ALL).1.pull(Some(Tensor::ones([3], &Device::cpu())), &mut ()).0;
+    assert_eq!(dx.map(|dx| dx.dtype()), Some(DType::F64));
+}
+
+#[test]
+fn cotangents_have_the_dtype_of_the_argument_and_kept_values_are_not_rounded() {
+    let device = Device::cpu();
+    let random = |shape: &[usize], seed| Tensor::randn(shape, &mut Rng::seed(seed), &device).bfloat16();
+    let (x, w, ct) = (random(&[4, 300], 3) + 100.0, random(&[300], 4), random(&[4, 300], 5));
+    let pulled = |x: &Tensor, w: &Tensor| {
+        let (dx, dw, ()) = rms_norm::vjp(x.clone(), w.clone(), 1e-5, Want::ALL).1.pull(Some(ct.clone()), &mut ());
+        [dx, dw].map(|ct| ct.expect("a cotangent"))
+    };
+    let exact = pulled(&x.clone().float(), &w.clone().float());
+    for (found, exact) in pulled(&x, &w).iter().zip(&exact) {
+        assert_eq!((found.dtype(), exact.dtype()), (DType::BF16, DType::F32));
+        for (a, b) in found.to_vec().into_iter().zip(exact.to_vec()) {
+            assert!((a - b).abs() <= 0.004 * b.abs() + 1e-4, "{a} {b}");
+        }
+    }
+    let [dx, dw] = pulled(&x, &w.float());
+    assert_eq!((dx.dtype(), dw.dtype()), (DType::BF16, DType::F32));
+}
+
+/// Each element's share of the sum over all axes.
+#[kernel]
+fn shares(x: Tensor![N..]) -> Tensor![N..] {
+    |i| x[i] / sum(|j| x[j])
+}
+
+/// The elements in the other order.
+#[kernel]
+fn reversed(x: Tensor![N..]) -> Tensor![N..] {
+    |i| x[N - 1 - i]
+}
+
+#[test]
+fn reductions_over_all_axes() {
+    for shape in [&[][..], &[6], &[2, 3], &[1, 3, 2]] {
+        let x = Tensor::from_slice(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [6], &Device::cpu());
+        let x = if shape.is_empty() { x.narrow(0, 0, 1).squeeze(0) } else { x.reshape(shape) };
+        let (y, sum) = (shares(x.clone()), x.clone().sum(..).item());
+        let want: Vec<f32> = x.to_vec().iter().map(|v| v / sum).collect();
+        assert!(y.to_vec().iter().zip(&want).all(|(a, b)| (a - b).abs() < 1e-6), "{shape:?}: {y} {want:?}");
+        let mut turned = reversed(x.clone()).to_vec();
+        turned.reverse();
+        assert_eq!(turned, x.to_vec(), "{shape:?}");
+    }
+}
+
+/// The sum of each row, less one element of it.
+#[kernel(unrounded)]
+fn others(x: Tensor![R.., C], skip: Tensor![Int; R..]) -> Tensor![R..] {
+    |r| sum(|j| x[r][j]) - or_zero(x[r][skip[r]])
+}
+
+#[test]
+fn rows_give_up_single_elements() {
+    let device = Device::cpu();
+    let x = Tensor::from_slice(&[1.0, 2.0, 4.0, 8.0, 16.0, 32.0], [2, 3], &device);
+    let skip = |values: &[i64]| Tensor::<Int>::from_slice(values, [2], &device);
+    assert_eq!(others(x.clone(), skip(&[1, 0])).to_vec(), [5.0, 48.0]);
+    assert_eq!(others(x.clone(), skip(&[-1, 3])).to_vec(), [7.0, 56.0]);
+    let t = x.clone().t();
+    assert_eq!(others(t.clone().narrow(0, 1, 2), skip(&[1, 0])).to_vec(), [2.0, 32.0]);
+    let (y, pull) = others::vjp(x.bfloat16() * 1.01, skip(&[2, 5]), Want::ALL);
+    let (dx, ()) = pull.pull(Some(y.ones_like()), &mut ());
+    let dx = dx.expect("a cotangent");
+    assert_eq!((y.dtype(), dx.dtype(), dx.to_vec()), (DType::F32, DType::BF16, vec![1.0, 1.0, 0.0, 1.0, 1.0, 1.0]));
+}
+
+/// A number from 0 up to 1 beside each element, and whether the words are those of single positions.
+#[kernel]
+fn noisy(x: Tensor![N..], key: Key) -> (Tensor![N..], Tensor![Int; N..]) {
+    |i| (x[i] + uniform(key, i), random_bits(key, i) - random_bits(key, i + 0 * x[i] as i64))
+}
+
+#[test]
+fn random_numbers_depend_on_the_position_alone() {
+    let device = Device::cpu();
+    for n in [0, 1, 63, 64, 65, 5000] {
+        let (y, difference) = noisy(Tensor::zeros([n], &device), Key(7));
+        assert!(difference.to_vec().iter().all(|d| *d == 0));
+        assert!(y.to_vec().iter().all(|u| (0.0..1.0).contains(u)));
+        let wide = noisy(Tensor::zeros([2, n], &device).t(), Key(7)).0.to_vec();
+        assert_eq!(wide[..n], y.to_vec());
+    }
+}
+
+/// A row over its sum, times a number of the row.
+#[kernel]
+fn weighted(x: Tensor![R, C], k: Tensor![R]) -> Tensor![R, C] {
+    |r, i| k[r] * x[r][i] / sum(|j| x[r][j])
+}
+
+#[test]
+fn quotients_of_rows() {
+    let device = Device::cpu();
+    let x = Tensor::from_slice(&[1.0, 3.0, 2.0, 6.0], [2, 2], &device);
+    let k = Tensor::from_slice(&[4.0, 16.0], [2], &device);
+    assert_eq!(weighted(x, k).to_vec(), [1.0, 3.0, 4.0, 12.0]);
+}
+
+/// A distance by its first argument alone.
+#[kernel]
+fn to_fixed(x: Tensor![N], y: Tensor![N]) -> Tensor![N] {
+    |i| (x[i] - detach(y[i])) * (x[i] - detach(y[i]))
+}
+
+#[test]
+fn arguments_without_influence_have_no_cotangent() {
+    let x = Tensor::ones([2], &Device::cpu());
+    let (y, pull) = to_fixed::vjp(x.clone() * 3.0, x, Want::ALL);
+    let (dx, dy) = pull.pull(Some(y.ones_like()), &mut ());
+    assert_eq!((dx.map(|d| d.to_vec()), dy.is_none()), (Some(vec![4.0, 4.0]), true));
+}

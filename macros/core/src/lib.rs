@@ -20,4 +20,4 @@ pub use kernel::kernel;
 pub use kernel::kernel_ir;
 pub use model::model;
 #[doc(hidden)]
-pub use native::{functions, kernel_item, kernel_of_text};
+pub use native::{binary, functions, kernel_item, kernel_of_text};

@@ -31,6 +31,32 @@ pub fn word(key: u64, i: u64) -> u32 {
     block(key, [at as u32, (at >> 32) as u32, 0, 0])[((i % (4 * LANES)) / LANES) as usize]
 }
 
+/// Words that are computed together: those of [`LANES`] blocks.
+pub const GROUP: usize = 4 * LANES as usize;
+
+/// Words `64 n` to `64 n + 63` of the stream `key`: those of blocks `16 n` to `16 n + 15`, all first words first.
+///
+/// This order lets the blocks of a group run in the lanes of a vector and be stored as they come.
+#[inline(always)]
+pub fn group(key: u64, n: u64) -> [u32; GROUP] {
+    const WIDTH: usize = LANES as usize;
+    let mut out = [[0; WIDTH]; 4];
+    let first = n.wrapping_mul(LANES);
+    // The first block of a group is a multiple of the lanes, so that only its low word differs between lanes.
+    let (low, high) = (first as u32, (first >> 32) as u32);
+    for lane in 0..WIDTH {
+        let words = block(key, [low | lane as u32, high, 0, 0]);
+        for (row, word) in out.iter_mut().zip(words) {
+            row[lane] = word;
+        }
+    }
+    let mut flat = [0; GROUP];
+    for (to, row) in flat.as_chunks_mut::<WIDTH>().0.iter_mut().zip(out) {
+        *to = row;
+    }
+    flat
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,6 +80,7 @@ mod tests {
                 let at = group * LANES + i % LANES;
                 let block = block(77, [at as u32, (at >> 32) as u32, 0, 0]);
                 assert_eq!(word(77, 64 * group + i), block[(i / LANES) as usize]);
+                assert_eq!(super::group(77, group)[i as usize], block[(i / LANES) as usize]);
             }
         }
         assert_eq!(word(0, 0), 0x6627_e8d5);

@@ -16,6 +16,15 @@ pub struct Def {
     pub gradient: Option<&'static Gradient>,
     /// The dims that are constants, and their values.
     pub constants: &'static [(u32, usize)],
+    /// Whether what it returns keeps the precision that is computed in, where that is not the arguments'.
+    pub unrounded: bool,
+}
+
+impl Def {
+    /// How a result of arguments that are promoted to `float` is stored.
+    fn stored(&self, float: DType) -> DType {
+        if self.unrounded { float.compute() } else { float }
+    }
 }
 
 /// How the cotangents of the arguments are computed.
@@ -54,7 +63,7 @@ pub enum Source {
 /// The outputs of a kernel.
 #[track_caller]
 pub fn call(def: &'static Def, args: &[Given]) -> Outs {
-    let (outs, _) = run(def.forward, args, &Sizes::of(def.constants), usize::MAX, |_| true);
+    let (outs, _) = run(def.forward, args, &Sizes::of(def.constants), &|_, float| def.stored(float), |_| true);
     Outs(outs.into_iter())
 }
 
@@ -66,6 +75,8 @@ struct Kept {
     want: Want,
     args: Vec<Option<Given>>,
     outs: Vec<Option<Raw>>,
+    /// How the arguments that have a cotangent are stored, and so their cotangents.
+    dtypes: Vec<DType>,
     /// Where the outputs of the kernel itself live, their dtypes and shapes, for cotangents that are zero.
     zeros: Vec<(Device, DType, Dims)>,
     sizes: Sizes,
@@ -80,15 +91,18 @@ pub fn vjp(def: &'static Def, args: Vec<Given>, want: Want) -> (Outs, Saved) {
     let uses = |source| derived.iter().flatten().any(|d| d.sources.contains(&source));
     let count = args.len();
     let kept = (0..count as u32).map(|a| uses(Source::Arg(a)).then(|| args[a as usize].clone())).collect();
-    let own = def.forward.ir.outs.len();
-    let (mut outs, sizes) = run(gradient.saving, &args, &Sizes::of(def.constants), own, |_| true);
+    let declared = def.forward.ir.outs.len();
+    // What is kept beside the outputs is not rounded.
+    let stored = |at: usize, float: DType| if at < declared { def.stored(float) } else { float.compute() };
+    let (mut outs, sizes) = run(gradient.saving, &args, &Sizes::of(def.constants), &stored, |_| true);
     let saved =
         (0..outs.len() as u32).map(|o| uses(Source::Out(o)).then(|| outs[o as usize].clone()).flatten()).collect();
-    outs.truncate(def.forward.ir.outs.len());
+    outs.truncate(declared);
     // A single output has a cotangent whenever its pullback runs.
     let place = |out: &Raw| (out.device, out.dtype, out.shape);
     let zeros = if outs.len() > 1 { outs.iter().flatten().map(place).collect() } else { vec![] };
-    (Outs(outs.into_iter()), Saved(Some(Kept { gradient, want, args: kept, outs: saved, zeros, sizes })))
+    let dtypes = gradient.wrt.iter().filter_map(|a| args[*a as usize].tensor()).map(|x| x.dtype).collect();
+    (Outs(outs.into_iter()), Saved(Some(Kept { gradient, want, args: kept, outs: saved, dtypes, zeros, sizes })))
 }
 
 impl Saved {
@@ -102,13 +116,14 @@ impl Saved {
         };
         let mut staged: Vec<Option<Raw>> = vec![];
         if let Some(stage) = kept.gradient.stage {
-            staged = run(stage.program, &kept.given(stage, &cotangents, &[]), &kept.sizes, 0, |_| true).0;
+            let given = kept.given(stage, &cotangents, &[]);
+            staged = run(stage.program, &given, &kept.sizes, &|_, float| float.compute(), |_| true).0;
         }
         let args = kept.given(kept.gradient.backward, &cotangents, &staged);
-        let Kept { gradient, want, sizes, .. } = kept;
+        let Kept { gradient, want, sizes, dtypes, .. } = kept;
         drop(cotangents);
         let wanted = |at: usize| want.has(gradient.wrt[at] as usize + 1);
-        let (results, _) = run(gradient.backward.program, &args, &sizes, usize::MAX, wanted);
+        let (results, _) = run(gradient.backward.program, &args, &sizes, &|at, _| dtypes[at], wanted);
         for ((at, &arg), result) in gradient.wrt.iter().enumerate().zip(results) {
             if wanted(at) {
                 list[arg as usize] = result;

@@ -74,7 +74,7 @@ impl Tensor {
         _: F,
         want: Want,
     ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, ())> + use<F>) {
-        let want = Want::of(&[false, want.has(0)]);
+        let want = want.of_function();
         let (mut outs, saved) = apply_vjp(F::KERNEL, vec![self.given()], want);
         let pull = crate::diff::pull(move |ct: Option<Tensor>, (): &mut ()| {
             let mut cts = saved.pull([ct]);
@@ -102,7 +102,7 @@ impl Tensor {
         _: F,
         want: Want,
     ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, R::Ct, ())> + use<R, F>) {
-        let want = Want::of(&[false, want.has(0), want.has(1)]);
+        let want = want.of_function();
         let other = value(other.operand(self.dtype()));
         let (mut outs, saved) = apply_vjp(F::KERNEL, vec![self.given(), other], want);
         let pull = crate::diff::pull(move |ct: Option<Tensor>, (): &mut ()| {

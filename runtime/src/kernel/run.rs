@@ -7,7 +7,7 @@ use crate::device::Device;
 use crate::ops::{float_of, indices};
 use crate::raise::raise;
 use crate::tensor::{Dims, Raw, Strides, launch};
-use cotangent_hal::{Access, Arg, DType, Error, Role, Scalar, View};
+use cotangent_hal::{Access, Arg, DType, Domain, Error, Role, Scalar, View};
 use cotangent_ir::{Id, Kind, Mode};
 
 /// An argument of a program: a tensor or a number.
@@ -58,14 +58,14 @@ impl Given {
 /// The outputs of `program` that are wanted, for these arguments, and what is known of the call, some of it beforehand. What
 /// no wanted output needs is not computed.
 ///
-/// The first `own` outputs are of the precision of the call; what follows is only read by a later step, and is not rounded
-/// to 16 bits. An argument that nothing else holds may lend its memory to an output.
+/// `stored` says how an output of floats is stored, by its number and the dtype that the arguments are promoted to. An
+/// argument that nothing else holds may lend its memory to an output.
 #[track_caller]
 pub(super) fn run(
     program: &'static Program,
     args: &[Given],
     known: &Sizes,
-    own: usize,
+    stored: &dyn Fn(usize, DType) -> DType,
     wanted: impl Fn(usize) -> bool,
 ) -> (Vec<Option<Raw>>, Sizes) {
     let ir = program.ir;
@@ -97,7 +97,7 @@ pub(super) fn run(
             memory.outs.push(None);
             continue;
         }
-        let dtype = stored(out.kind, if at < own { float } else { float.compute() });
+        let dtype = kept_as(out.kind, stored(at, float));
         let shape = bound.shape(&out.dims);
         let writer = program.launches().flat_map(|l| l.operands).find(|o| o.slot == Slot::Out(at as u32));
         let changed = writer.and_then(|o| o.from).map(|arg| &args[arg as usize]);
@@ -117,7 +117,7 @@ pub(super) fn run(
     }
     for (temp, needed) in program.temps.iter().zip(&needed.temps) {
         let extents: Vec<Id> = temp.axes.iter().map(|axis| ir.axes[axis.at()].extent).collect();
-        let make = || Raw::empty(&first.device, stored(temp.kind, float.compute()), &bound.shape(&extents));
+        let make = || Raw::empty(&first.device, kept_as(temp.kind, float.compute()), &bound.shape(&extents));
         memory.temps.push(needed.then(make));
     }
     for (step, _) in program.steps.iter().zip(&needed.steps).filter(|(_, needed)| **needed) {
@@ -136,7 +136,7 @@ pub(super) fn run(
 }
 
 /// The dtype in which a value is stored.
-fn stored(kind: Kind, float: DType) -> DType {
+fn kept_as(kind: Kind, float: DType) -> DType {
     match kind {
         Kind::Float => float,
         Kind::Int => DType::I64,
@@ -225,7 +225,14 @@ fn lender(
 fn start(memory: &Memory<'_>, l: &Launch, bound: &Bound<'_>) {
     let (program, args) = (memory.program, memory.args);
     let name = &program.ir.name;
-    let extents: Vec<Dims> = l.axes.iter().map(|&axis| bound.axes(program.ir.axes[axis.at()].extent)).collect();
+    let mut extents: Vec<Dims> = l.axes.iter().map(|&axis| bound.axes(program.ir.axes[axis.at()].extent)).collect();
+    // A row is walked along one axis, whatever that stands for.
+    let rows = l.kernel.domain == Domain::Rows;
+    let last = l.axes.last().filter(|_| rows).map(|axis| program.ir.axes[axis.at()].extent);
+    let merged = last.filter(|extent| bound.axes(*extent).len() != 1);
+    if let (Some(extent), Some(axes)) = (merged, extents.last_mut()) {
+        *axes = Dims::of(name, &[bound.extent(extent)]);
+    }
     let mut shape = Dims::new();
     extents.iter().flat_map(|e| e.iter()).for_each(|&n| shape.push(name, n));
     let single = shape.is_empty();
@@ -241,7 +248,7 @@ fn start(memory: &Memory<'_>, l: &Launch, bound: &Bound<'_>) {
                 Access::PerRow => &extents[..extents.len().saturating_sub(1)],
                 Access::PerColumn => &extents[extents.len().saturating_sub(1)..],
             };
-            let mut window = window(memory, operand, axes, bound);
+            let mut window = window(memory, operand, axes, merged, bound);
             if single && operand.view.is_some() && tile.access == Access::Each {
                 window.shape.push(name, 1);
                 window.strides.push(name, 1);
@@ -276,18 +283,26 @@ impl Window {
     }
 }
 
+/// How a launch sees an operand: in axes of `extents`, the axes of the extent `merged` as one.
 #[track_caller]
-fn window(memory: &Memory<'_>, operand: &Operand, extents: &[Dims], bound: &Bound<'_>) -> Window {
+fn window(memory: &Memory<'_>, operand: &Operand, extents: &[Dims], merged: Option<Id>, bound: &Bound<'_>) -> Window {
     let name = &*memory.program.ir.name;
     let (raw, dims) = memory.tensor(operand.slot);
-    let raw = raw.clone();
+    let mut raw = raw.clone();
     let Some(view) = operand.view else {
         return Window { shape: raw.shape, strides: raw.strides, raw };
     };
     // Where the axes of each extent of the tensor begin.
-    let mut begins = vec![0];
+    let (mut begins, mut own) = (vec![], Dims::new());
     for dim in dims.iter() {
-        begins.push(begins[begins.len() - 1] + bound.axes(*dim).len());
+        begins.push(own.len());
+        match merged == Some(*dim) {
+            true => own.push(name, bound.extent(*dim)),
+            false => bound.axes(*dim).iter().for_each(|&n| own.push(name, n)),
+        }
+    }
+    if merged.is_some() {
+        raw = raw.reshape(&own);
     }
     let (mut shape, mut strides) = (Dims::new(), Strides::new());
     for (axes, from) in extents.iter().zip(view) {

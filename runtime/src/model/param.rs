@@ -3,7 +3,7 @@
 use crate::init::Init;
 use crate::model::{Builder, FieldDims, Leaf, LeafMut, Model, Path};
 use crate::raise::raise;
-use crate::tensor::{Raw, Tensor};
+use crate::tensor::Tensor;
 use cotangent_hal::Error;
 use std::fmt;
 use std::ops::Deref;
@@ -62,9 +62,9 @@ impl Param {
     }
 
     /// Changes the tensor's memory in place, after a copy where another tensor shares it or it is not contiguous.
-    pub(crate) fn update(&mut self, f: impl FnOnce(&Raw)) {
+    pub(crate) fn update(&mut self, f: impl FnOnce(&mut Tensor)) {
         crate::optim::make_unique(&mut self.tensor);
-        f(&self.tensor.raw);
+        f(&mut self.tensor);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The linear parts of reverse mode: cotangents added up, and summed back onto operands that were broadcast.
 
-use super::arith_kernels::add;
+use super::arith::add;
 use super::elementwise::binary;
 use super::fold;
 use crate::tensor::Tensor;
@@ -9,7 +9,7 @@ use crate::tensor::Tensor;
 #[track_caller]
 pub(crate) fn add_ct(a: Tensor, b: Tensor) -> Tensor {
     debug_assert_eq!(a.shape(), b.shape(), "cotangents of one tensor have its shape");
-    Tensor::from_raw(binary(&add::TENSORS, a.raw, b.raw, &[]))
+    Tensor::from_raw(binary(add::FLOATS.forward, a.raw, b.raw, &[]))
 }
 
 /// Sums a cotangent of a broadcast result back to the shape of the operand: over leading axes that `shape` lacks, and

@@ -4,13 +4,14 @@
 
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
 
-use super::arith_kernels::{DIVIDE_NUMBER, NEG_INT, add, add_int, div, max, min, mul, mul_int, sub, sub_int};
 use super::arith_pullback::{BinaryPullback, apply_vjp};
-use super::elementwise::{binary, unary};
+use super::elementwise::{Function, Pair, PairSlope, Slope, binary, unary};
 use super::operand::{Operand, Value};
 use crate::diff::Want;
 use crate::tensor::{Float, Int, Tensor};
-use cotangent_hal::{Kernel, Scalar};
+use cotangent_hal::Scalar;
+
+cotangent_macros::binary! { add of both; sub of both; mul of both; div of both; maximum; minimum; }
 
 /// A binary operation on floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,72 +25,55 @@ pub(crate) enum Op {
 }
 
 impl Op {
-    /// The kernel of two tensors.
-    fn tensors(self) -> &'static Kernel {
+    /// The operation of two tensors.
+    pub(crate) fn pair(self) -> &'static Pair {
         match self {
-            Op::Add => &add::TENSORS,
-            Op::Sub => &sub::TENSORS,
-            Op::Mul => &mul::TENSORS,
-            Op::Div => &div::TENSORS,
-            Op::Max => &max::TENSORS,
-            Op::Min => &min::TENSORS,
+            Op::Add => &add::FLOATS,
+            Op::Sub => &sub::FLOATS,
+            Op::Mul => &mul::FLOATS,
+            Op::Div => &div::FLOATS,
+            Op::Max => &maximum::FLOATS,
+            Op::Min => &minimum::FLOATS,
         }
     }
 
-    /// The kernel of a tensor and a number on its right, and that number: `x - n` is `x + (-n)`.
-    fn number_right(self, n: Scalar) -> (&'static Kernel, Scalar) {
+    /// The operation with a number on the right.
+    pub(crate) fn right(self) -> &'static Function {
         match self {
-            Op::Add => (&add::NUMBER, n),
-            Op::Sub => (&add::NUMBER, minus(n)),
-            Op::Mul => (&mul::NUMBER, n),
-            Op::Div => (&div::NUMBER, n),
-            Op::Max => (&max::NUMBER, n),
-            Op::Min => (&min::NUMBER, n),
+            Op::Add => &add::FLOATS_RIGHT,
+            Op::Sub => &sub::FLOATS_RIGHT,
+            Op::Mul => &mul::FLOATS_RIGHT,
+            Op::Div => &div::FLOATS_RIGHT,
+            Op::Max => &maximum::FLOATS_RIGHT,
+            Op::Min => &minimum::FLOATS_RIGHT,
         }
     }
 
-    /// The kernel of a tensor with a number on its left.
-    fn number_left(self) -> &'static Kernel {
+    /// The operation with a number on the left.
+    pub(crate) fn left(self) -> &'static Function {
         match self {
-            Op::Add => &add::NUMBER,
-            Op::Sub => &sub::NUMBER,
-            Op::Mul => &mul::NUMBER,
-            Op::Div => &DIVIDE_NUMBER,
-            Op::Max => &max::NUMBER,
-            Op::Min => &min::NUMBER,
+            Op::Add => &add::FLOATS_LEFT,
+            Op::Sub => &sub::FLOATS_LEFT,
+            Op::Mul => &mul::FLOATS_LEFT,
+            Op::Div => &div::FLOATS_LEFT,
+            Op::Max | Op::Min => self.right(),
         }
-    }
-}
-
-fn minus(n: Scalar) -> Scalar {
-    match n {
-        Scalar::Float(v) => Scalar::Float(-v),
-        Scalar::Int(v) => Scalar::Int(v.wrapping_neg()),
     }
 }
 
 /// `a op b`.
 #[track_caller]
 pub(crate) fn apply(op: Op, a: Tensor, b: Value<Float>) -> Tensor {
-    Tensor::from_raw(match b {
-        Value::Tensor(b) => binary(op.tensors(), a.raw, b.raw, &[]),
-        Value::Number(n) => {
-            let (kernel, n) = op.number_right(n);
-            unary(kernel, a.raw, &[n])
-        }
-    })
+    match b {
+        Value::Tensor(b) => Tensor::from_raw(binary(op.pair().forward, a.raw, b.raw, &[])),
+        Value::Number(n) => op.right().of(a, &[n]),
+    }
 }
 
 /// `n op x`.
 #[track_caller]
 pub(crate) fn apply_left(op: Op, n: Scalar, x: Tensor) -> Tensor {
-    Tensor::from_raw(unary(op.number_left(), x.raw, &[n]))
-}
-
-/// `-x` of integers.
-#[track_caller]
-pub(crate) fn negate_int(x: Tensor<Int>) -> Tensor<Int> {
-    Tensor::from_raw(unary(&NEG_INT, x.raw, &[]))
+    op.left().of(x, &[n])
 }
 
 /// A binary operation on integers: sum, difference or product, wrapping.
@@ -103,35 +87,26 @@ pub(crate) enum IntOp {
 /// `a op b` of integers.
 #[track_caller]
 pub(crate) fn apply_int(op: IntOp, a: Tensor<Int>, b: Value<Int>) -> Tensor<Int> {
+    let (pair, right) = match op {
+        IntOp::Add => (&add::INTS, &add::INTS_RIGHT),
+        IntOp::Sub => (&sub::INTS, &sub::INTS_RIGHT),
+        IntOp::Mul => (&mul::INTS, &mul::INTS_RIGHT),
+    };
     Tensor::from_raw(match b {
-        Value::Tensor(b) => {
-            let kernel = match op {
-                IntOp::Add => &add_int::TENSORS,
-                IntOp::Sub => &sub_int::TENSORS,
-                IntOp::Mul => &mul_int::TENSORS,
-            };
-            binary(kernel, a.raw, b.raw, &[])
-        }
-        Value::Number(n) => {
-            let (kernel, n) = match op {
-                IntOp::Add => (&add_int::NUMBER, n),
-                IntOp::Sub => (&add_int::NUMBER, minus(n)),
-                IntOp::Mul => (&mul_int::NUMBER, n),
-            };
-            unary(kernel, a.raw, &[n])
-        }
+        Value::Tensor(b) => binary(pair.forward, a.raw, b.raw, &[]),
+        Value::Number(n) => unary(right.forward, a.raw, &[n]),
     })
 }
 
 /// `n op x` of integers.
 #[track_caller]
 pub(crate) fn apply_int_left(op: IntOp, n: Scalar, x: Tensor<Int>) -> Tensor<Int> {
-    let kernel = match op {
-        IntOp::Add => &add_int::NUMBER,
-        IntOp::Sub => &sub_int::NUMBER,
-        IntOp::Mul => &mul_int::NUMBER,
+    let left = match op {
+        IntOp::Add => &add::INTS_LEFT,
+        IntOp::Sub => &sub::INTS_LEFT,
+        IntOp::Mul => &mul::INTS_LEFT,
     };
-    Tensor::from_raw(unary(kernel, x.raw, &[n]))
+    Tensor::from_raw(unary(left.forward, x.raw, &[n]))
 }
 
 /// Declares the methods of float tensors and their companions.

@@ -1,26 +1,19 @@
 //! The pullbacks of binary operations: what each keeps, and the cotangents summed to the operands' real shapes.
 
-use super::arith::{Op, apply, apply_left};
-use super::arith_kernels::{
-    DIVIDE_NUMBER_BACKWARD, DIVISOR_BACKWARD, MAX_BACKWARD, MAX_NUMBER_BACKWARD, MIN_BACKWARD, MIN_NUMBER_BACKWARD,
-    div, mul,
-};
-use super::elementwise::{Chain, binary, broadcasting, result_dtype, unary};
+use super::arith::Op;
+use super::elementwise::{Chain, Pair, binary};
 use super::fold::sum_to;
 use super::operand::{Slot, Value};
-use super::pointwise::negation;
-use crate::diff::Pullback;
+use crate::diff::{Pullback, Want};
 use crate::tensor::{Dims, Float, Raw, Tensor};
-use cotangent_hal::{DType, Kernel, Scalar};
+use cotangent_hal::{DType, Scalar};
 use std::marker::PhantomData;
 
 /// What a binary operation leaves behind.
 #[allow(clippy::large_enum_variant, reason = "a box would cost every operation an allocation")]
 enum Saved {
-    /// Nothing is wanted.
-    Nothing,
     /// Two tensors: what their cotangents are like, which are wanted, and the operands that those need.
-    Tensors { op: Op, like: (Like, Like), want: (bool, bool), a: Option<Raw>, b: Option<Raw> },
+    Tensors { pair: &'static Pair, like: [Like; 2], want: [bool; 2], kept: [Option<Raw>; 2] },
     /// A tensor on the left of a number.
     Left(Chain),
     /// A tensor on the right of a number.
@@ -69,7 +62,7 @@ pub(crate) fn apply_vjp<L: Slot, R: Slot>(
     b: Value<Float>,
     want: (bool, bool),
 ) -> (Tensor, BinaryPullback<L, R>) {
-    let (y, saved) = vjp(op, a, b, want);
+    let (y, saved) = vjp(op, a, b, [want.0, want.1]);
     (y, BinaryPullback(saved, PhantomData))
 }
 
@@ -81,107 +74,42 @@ pub(crate) fn apply_left_vjp<L: Slot, R: Slot>(
     x: Tensor,
     want: bool,
 ) -> (Tensor, BinaryPullback<L, R>) {
-    let (y, saved) = vjp_left(op, n, x, want);
-    (y, BinaryPullback(saved, PhantomData))
+    let (y, chain) = op.left().vjp(x, &[n], Want::of(&[want]));
+    (y, BinaryPullback(Saved::Right(chain), PhantomData))
 }
 
 #[track_caller]
-fn vjp(op: Op, a: Tensor, b: Value<Float>, want: (bool, bool)) -> (Tensor, Saved) {
-    let saved = match &b {
-        Value::Tensor(b) if want.0 || want.1 => {
-            let (keep_a, keep_b) = match op {
-                Op::Add | Op::Sub => (false, false),
-                Op::Mul => (want.1, want.0),
-                Op::Div => (want.1, true),
-                Op::Max | Op::Min => (true, true),
-            };
-            Saved::Tensors {
-                op,
-                like: (Like::of(&a.raw), Like::of(&b.raw)),
-                want,
-                a: keep_a.then(|| a.raw.clone()),
-                b: keep_b.then(|| b.raw.clone()),
-            }
+fn vjp(op: Op, a: Tensor, b: Value<Float>, want: [bool; 2]) -> (Tensor, Saved) {
+    let b = match b {
+        Value::Tensor(b) => b,
+        Value::Number(n) => {
+            let (y, chain) = op.right().vjp(a, &[n], Want::of(&want));
+            return (y, Saved::Left(chain));
         }
-        Value::Number(n) if want.0 => {
-            let kept = |kernel| Chain::new(Some(kernel), Some(a.raw.clone()), Some(*n));
-            Saved::Left(match op {
-                Op::Add | Op::Sub => Chain::new(None, None, None),
-                Op::Mul => Chain::new(Some(&mul::NUMBER), None, Some(*n)),
-                Op::Div => Chain::new(Some(&div::NUMBER), None, Some(*n)),
-                Op::Max => kept(&MAX_NUMBER_BACKWARD),
-                Op::Min => kept(&MIN_NUMBER_BACKWARD),
-            })
-        }
-        Value::Tensor(_) | Value::Number(_) => Saved::Nothing,
     };
-    (apply(op, a, b), saved)
-}
-
-#[track_caller]
-fn vjp_left(op: Op, n: Scalar, x: Tensor, want: bool) -> (Tensor, Saved) {
-    let saved = if want {
-        let kept = |kernel| Chain::new(Some(kernel), Some(x.raw.clone()), Some(n));
-        Saved::Right(match op {
-            Op::Add => Chain::new(None, None, None),
-            Op::Sub => Chain::new(Some(negation()), None, None),
-            Op::Mul => Chain::new(Some(&mul::NUMBER), None, Some(n)),
-            Op::Div => kept(&DIVIDE_NUMBER_BACKWARD),
-            Op::Max => kept(&MAX_NUMBER_BACKWARD),
-            Op::Min => kept(&MIN_NUMBER_BACKWARD),
-        })
-    } else {
-        Saved::Nothing
+    let (pair, (a, b)) = (op.pair(), (a.raw, b.raw));
+    let keep = |at: usize, x: &Raw| {
+        let mut slopes = pair.slopes.iter().zip(want).filter(|(_, wanted)| *wanted).filter_map(|(s, _)| s.as_ref());
+        slopes.any(|slope| slope.reads[at]).then(|| x.clone())
     };
-    (apply_left(op, n, x), saved)
+    let saved = Saved::Tensors { pair, like: [Like::of(&a), Like::of(&b)], want, kept: [keep(0, &a), keep(1, &b)] };
+    (Tensor::from_raw(binary(pair.forward, a, b, &[])), saved)
 }
 
 fn pull_saved(saved: Saved, ct: Raw) -> (Option<Raw>, Option<Raw>) {
-    match saved {
-        Saved::Nothing => (None, None),
-        Saved::Left(chain) => (Some(chain.apply(ct)), None),
-        Saved::Right(chain) => (None, Some(chain.apply(ct))),
-        Saved::Tensors { op, like, want, a, b } => {
-            let left = |ct: Raw| match op {
-                Op::Add | Op::Sub => ct,
-                Op::Mul => with(&mul::TENSORS, ct, &b),
-                Op::Div => with(&div::TENSORS, ct, &b),
-                Op::Max => with_both(&MAX_BACKWARD, &ct, &a, &b),
-                Op::Min => with_both(&MIN_BACKWARD, &ct, &a, &b),
-            };
-            let right = |ct: Raw| match op {
-                Op::Add => ct,
-                Op::Sub => unary(negation(), ct, &[]),
-                Op::Mul => with(&mul::TENSORS, ct, &a),
-                Op::Div => with_both(&DIVISOR_BACKWARD, &ct, &a, &b),
-                Op::Max => with_both(&MAX_BACKWARD, &ct, &b, &a),
-                Op::Min => with_both(&MIN_BACKWARD, &ct, &b, &a),
-            };
-            match want {
-                (true, true) => {
-                    let first = like.0.sum(left(ct.clone()));
-                    (Some(first), Some(like.1.sum(right(ct))))
-                }
-                (true, false) => (Some(like.0.sum(left(ct))), None),
-                (false, true) => (None, Some(like.1.sum(right(ct)))),
-                (false, false) => (None, None),
-            }
+    let (pair, like, want, kept) = match saved {
+        Saved::Left(chain) => return (chain.ct(ct), None),
+        Saved::Right(chain) => return (None, chain.ct(ct)),
+        Saved::Tensors { pair, like, want, kept } => (pair, like, want, kept),
+    };
+    let part = |at: usize, ct: Raw| Some(like[at].sum(pair.slopes[at].as_ref()?.apply(ct, &kept)));
+    match want {
+        [true, true] => {
+            let first = part(0, ct.clone());
+            (first, part(1, ct))
         }
-    }
-}
-
-/// `kernel(ct, v)` with a value that `vjp` saved.
-fn with(kernel: &'static Kernel, ct: Raw, v: &Option<Raw>) -> Raw {
-    match v {
-        Some(v) => binary(kernel, ct, v.clone(), &[]),
-        None => ct,
-    }
-}
-
-/// `kernel(ct, v, w)` with the values that `vjp` saved.
-fn with_both(kernel: &'static Kernel, ct: &Raw, v: &Option<Raw>, w: &Option<Raw>) -> Raw {
-    match (v, w) {
-        (Some(v), Some(w)) => broadcasting(kernel, &[ct, v, w], result_dtype(v, w), &[]),
-        _ => ct.clone(),
+        [true, false] => (part(0, ct), None),
+        [false, true] => (None, part(1, ct)),
+        [false, false] => (None, None),
     }
 }

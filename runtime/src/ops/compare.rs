@@ -3,7 +3,7 @@
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
 #![allow(clippy::type_complexity, reason = "the type of a companion names all of its cotangents")]
 
-use super::elementwise::{binary, broadcasting, result_dtype, run, unary, unary_to};
+use super::elementwise::{Function, Pair, binary, broadcasting, result_dtype, run, unary, unary_to};
 use super::fold::sum_to;
 use super::operand::{IntOperand, Number, Operand, Slot, Value};
 use crate::diff::{Pullback, Want, pull};
@@ -11,41 +11,11 @@ use crate::raise::raise;
 use crate::tensor::{Bool, Dims, Float, Int, Raw, Tensor};
 use cotangent_hal::{DType, Error, Kernel, Scalar};
 
-/// Declares a comparison: kernels of two tensors, and of a tensor and a number, for floats and integers.
+cotangent_macros::binary! { eq; ne; lt; le; gt; ge; logical_and; logical_or; }
+
+/// Declares comparisons of floats and of integers.
 macro_rules! comparisons {
-    ($($(#[$doc:meta])* $name:ident $text:literal $op:tt;)*) => {
-        $(mod $name {
-            cotangent_hal::kernel! {
-                pub(super) static FLOATS = Pointwise $text (a: Each F32, b: Each F32) -> (y: Each Bool) |tile| {
-                    for i in 0..tile.1 {
-                        y[i] = a[i] $op b[i];
-                    }
-                }
-            }
-            cotangent_hal::kernel! {
-                pub(super) static FLOAT = Pointwise $text (a: Each F32; n) -> (y: Each Bool) |tile| {
-                    let n = Real::from(n);
-                    for i in 0..tile.1 {
-                        y[i] = a[i] $op n;
-                    }
-                }
-            }
-            cotangent_hal::kernel! {
-                pub(super) static INTS = Pointwise $text (a: Each I64, b: Each I64) -> (y: Each Bool) |tile| {
-                    for i in 0..tile.1 {
-                        y[i] = a[i] $op b[i];
-                    }
-                }
-            }
-            cotangent_hal::kernel! {
-                pub(super) static INT = Pointwise $text (a: Each I64; n) -> (y: Each Bool) |tile| {
-                    let n = n.i64();
-                    for i in 0..tile.1 {
-                        y[i] = a[i] $op n;
-                    }
-                }
-            }
-        })*
+    ($($(#[$doc:meta])* $name:ident;)*) => {
         impl Tensor {
             $(
                 $(#[$doc])*
@@ -54,8 +24,8 @@ macro_rules! comparisons {
                 #[track_caller]
                 pub fn $name<R: Operand>(self, other: R) -> Tensor<Bool> {
                     match other.operand(self.dtype()) {
-                        Value::Tensor(other) => compare(&$name::FLOATS, &self.raw, &other.raw),
-                        Value::Number(n) => compare_number(&$name::FLOAT, &self.raw, n),
+                        Value::Tensor(other) => compare($name::FLOATS.forward, &self.raw, &other.raw),
+                        Value::Number(n) => compare_number($name::FLOATS_RIGHT.forward, &self.raw, n),
                     }
                 }
             )*
@@ -68,8 +38,8 @@ macro_rules! comparisons {
                 #[track_caller]
                 pub fn $name<R: IntOperand>(self, other: R) -> Tensor<Bool> {
                     match other.operand() {
-                        Value::Tensor(other) => compare(&$name::INTS, &self.raw, &other.raw),
-                        Value::Number(n) => compare_number(&$name::INT, &self.raw, n),
+                        Value::Tensor(other) => compare($name::INTS.forward, &self.raw, &other.raw),
+                        Value::Number(n) => compare_number($name::INTS_RIGHT.forward, &self.raw, n),
                     }
                 }
             )*
@@ -79,17 +49,17 @@ macro_rules! comparisons {
 
 comparisons! {
     /// Where both are equal.
-    eq "eq" ==;
+    eq;
     /// Where both differ.
-    ne "ne" !=;
+    ne;
     /// Where `self` is smaller.
-    lt "lt" <;
+    lt;
     /// Where `self` is smaller or both are equal.
-    le "le" <=;
+    le;
     /// Where `self` is larger.
-    gt "gt" >;
+    gt;
     /// Where `self` is larger or both are equal.
-    ge "ge" >=;
+    ge;
 }
 
 #[track_caller]
@@ -100,22 +70,6 @@ fn compare(kernel: &'static Kernel, a: &Raw, b: &Raw) -> Tensor<Bool> {
 #[track_caller]
 fn compare_number(kernel: &'static Kernel, a: &Raw, n: Scalar) -> Tensor<Bool> {
     Tensor::from_raw(unary_to(kernel, a, DType::Bool, &[n]))
-}
-
-cotangent_hal::kernel! {
-    static AND = Pointwise "logical_and" (a: Each Bool, b: Each Bool) -> (y: Each Bool) |tile| {
-        for i in 0..tile.1 {
-            y[i] = a[i] & b[i];
-        }
-    }
-}
-
-cotangent_hal::kernel! {
-    static OR = Pointwise "logical_or" (a: Each Bool, b: Each Bool) -> (y: Each Bool) |tile| {
-        for i in 0..tile.1 {
-            y[i] = a[i] | b[i];
-        }
-    }
 }
 
 cotangent_hal::kernel! {
@@ -130,13 +84,13 @@ impl Tensor<Bool> {
     /// Where both are true. Shapes broadcast.
     #[track_caller]
     pub fn logical_and(self, other: Tensor<Bool>) -> Tensor<Bool> {
-        Tensor::from_raw(binary(&AND, self.raw, other.raw, &[]))
+        Tensor::from_raw(binary(logical_and::BOOLS.forward, self.raw, other.raw, &[]))
     }
 
     /// Where either is true. Shapes broadcast.
     #[track_caller]
     pub fn logical_or(self, other: Tensor<Bool>) -> Tensor<Bool> {
-        Tensor::from_raw(binary(&OR, self.raw, other.raw, &[]))
+        Tensor::from_raw(binary(logical_or::BOOLS.forward, self.raw, other.raw, &[]))
     }
 
     /// Where `self` is false.

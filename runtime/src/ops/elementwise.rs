@@ -182,9 +182,9 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    /// `ct -> kernel(ct, saved; scalar)`; without a kernel the cotangent passes unchanged.
-    pub(crate) fn new(kernel: Option<&'static Kernel>, saved: Option<Raw>, scalar: Option<Scalar>) -> Chain {
-        Chain { wanted: true, kernel, saved, result: None, scalars: [scalar, None] }
+    /// That of the identity: the cotangent passes unchanged.
+    pub(crate) fn passing() -> Chain {
+        Chain { wanted: true, ..Chain::unwanted() }
     }
 
     /// The pullback of a call whose cotangent nobody wants, or is 0.
@@ -192,9 +192,14 @@ impl Chain {
         Chain { wanted: false, kernel: None, saved: None, result: None, scalars: [None; 2] }
     }
 
-    /// The operand's cotangent.
+    /// The operand's cotangent, where it is wanted.
     #[track_caller]
-    pub(crate) fn apply(self, ct: Raw) -> Raw {
+    pub(crate) fn ct(self, ct: Raw) -> Option<Raw> {
+        self.wanted.then(|| self.apply(ct))
+    }
+
+    #[track_caller]
+    fn apply(self, ct: Raw) -> Raw {
         let Some(kernel) = self.kernel else { return ct };
         let scalars: Vec<Scalar> = self.scalars.into_iter().flatten().collect();
         match (self.saved, self.result) {
@@ -214,7 +219,7 @@ impl Pullback<()> for Chain {
     type Ct = Option<Tensor>;
     type In = (Option<Tensor>,);
     fn pull(self, ct: Option<Tensor>, (): &mut ()) -> (Option<Tensor>,) {
-        (ct.filter(|_| self.wanted).map(|ct| Tensor::from_raw(self.apply(ct.raw))),)
+        (ct.and_then(|ct| self.ct(ct.raw)).map(Tensor::from_raw),)
     }
 }
 
@@ -227,7 +232,8 @@ pub(crate) struct Function {
 
 /// The gradient of a [`Function`]: a kernel of the cotangent, and of operand and result where it needs them.
 pub(crate) struct Slope {
-    pub(crate) kernel: &'static Kernel,
+    /// None where the cotangent passes as it is.
+    pub(crate) kernel: Option<&'static Kernel>,
     pub(crate) input: bool,
     pub(crate) output: bool,
     /// Which numbers it takes.
@@ -253,6 +259,34 @@ impl Function {
         let mut scalars = [None; 2];
         let taken = numbers.iter().zip(slope.numbers).filter(|(_, taken)| **taken);
         scalars.iter_mut().zip(taken).for_each(|(slot, (number, _))| *slot = Some(*number));
-        (Tensor::from_raw(y), Chain { wanted: true, kernel: Some(slope.kernel), saved, result, scalars })
+        (Tensor::from_raw(y), Chain { wanted: true, kernel: slope.kernel, saved, result, scalars })
+    }
+}
+
+/// A function of two tensors of the table of built-in ones.
+pub(crate) struct Pair {
+    pub(crate) forward: &'static Kernel,
+    /// The gradients by both operands; none where the slope is 0 everywhere.
+    pub(crate) slopes: [Option<PairSlope>; 2],
+}
+
+/// The gradient of a [`Pair`] by one operand: a kernel of the cotangent and of the operands that it reads.
+pub(crate) struct PairSlope {
+    /// None where the cotangent passes as it is.
+    pub(crate) kernel: Option<&'static Kernel>,
+    pub(crate) reads: [bool; 2],
+}
+
+impl PairSlope {
+    /// The operand's cotangent, of the result's shape; what is read of the operands was kept.
+    #[track_caller]
+    pub(crate) fn apply(&self, ct: Raw, kept: &[Option<Raw>; 2]) -> Raw {
+        let Some(kernel) = self.kernel else { return ct };
+        let [a, b] = [0, 1].map(|at| kept[at].as_ref().filter(|_| self.reads[at]));
+        match (a, b) {
+            (None, None) => unary(kernel, ct, &[]),
+            (Some(x), None) | (None, Some(x)) => binary(kernel, ct, x.clone(), &[]),
+            (Some(a), Some(b)) => broadcasting(kernel, &[&ct, a, b], result_dtype(a, b), &[]),
+        }
     }
 }

@@ -6,7 +6,7 @@
 //! `f64`, and a few long rows are cut into many short ones, so that the error does not grow with the length and all
 //! threads have work.
 
-use super::arith_kernels::max as maximum;
+use super::arith::maximum;
 use super::elementwise::{binary, unary};
 use crate::tensor::{Dims, Raw, Strides, launch};
 use cotangent_hal::native::lanes;
@@ -354,7 +354,7 @@ impl State {
         self.runs[at].extent = half;
         let start = self.at.offset as isize + stride * (extent - half) as isize;
         let (a, b) = (window(&self.at, self.at.offset, &self.runs), window(&self.at, start as usize, &self.runs));
-        let out = binary(&maximum::TENSORS, a, b, &[]);
+        let out = binary(maximum::FLOATS.forward, a, b, &[]);
         if half == 1 {
             self.runs[at].folded = false;
         }

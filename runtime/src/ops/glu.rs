@@ -6,6 +6,13 @@ use crate::diff::{Pullback, Want};
 use crate::raise::raise;
 use crate::tensor::{Tensor, axis_of};
 use cotangent_hal::Error;
+use cotangent_macros::kernel;
+
+/// A value let through as far as its gate says.
+#[kernel]
+fn gated(value: f32, gate: f32) -> f32 {
+    value * sigmoid(gate)
+}
 
 impl Tensor {
     /// The first half along an axis times the logistic function of the second. Raises `Error::Shape` where its extent
@@ -14,7 +21,7 @@ impl Tensor {
     pub fn glu(self, axis: isize) -> Tensor {
         let half = half(&self, axis);
         let (value, gate) = self.split(axis, [half, half]);
-        value * gate.sigmoid()
+        value.zip_map(gate, gated)
     }
 
     #[doc(hidden)]
@@ -26,12 +33,9 @@ impl Tensor {
     ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, ())> + use<>) {
         let half = half(&self, axis);
         let ((value, gate), parts) = self.split__vjp(axis, [half, half], want);
-        let want = Want::of(&[want.has(0), want.has(0)]);
-        let (gate, logistic) = gate.sigmoid__vjp(want);
-        let (y, product) = value.mul__vjp(gate, want);
+        let (y, product) = value.zip_map__vjp(gate, gated, Want::of(&[want.has(0), want.has(0)]));
         let pull = crate::diff::pull(move |ct: Option<Tensor>, (): &mut ()| {
-            let (value, gate) = product.pull(ct, &mut ());
-            let (gate,) = logistic.pull(gate, &mut ());
+            let (value, gate, ()) = product.pull(ct, &mut ());
             (parts.pull((value, gate), &mut ()).0, ())
         });
         (y, pull)

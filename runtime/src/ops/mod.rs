@@ -6,7 +6,6 @@
 
 mod accumulate;
 mod arith;
-mod arith_kernels;
 mod arith_pullback;
 mod compare;
 mod cross_entropy;
@@ -17,6 +16,7 @@ pub(crate) mod fold;
 mod glu;
 pub(crate) mod indices;
 mod layer_norm;
+mod loss;
 mod matmul;
 #[allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
 mod movement;

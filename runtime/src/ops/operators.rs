@@ -2,7 +2,7 @@
 
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
 
-use super::arith::{IntOp, Op, apply, apply_int, apply_int_left, apply_left, negate_int};
+use super::arith::{IntOp, Op, apply, apply_int, apply_int_left, apply_left};
 use super::arith_pullback::{BinaryPullback, apply_left_vjp, apply_vjp};
 use super::operand::{IntOperand, Number, Operand, Value};
 use crate::diff::{Diff, Pullback, Want};
@@ -239,7 +239,7 @@ impl ops::Neg for Tensor<Int> {
     type Output = Tensor<Int>;
     #[track_caller]
     fn neg(self) -> Tensor<Int> {
-        negate_int(self)
+        0 - self
     }
 }
 
@@ -247,6 +247,6 @@ impl ops::Neg for &Tensor<Int> {
     type Output = Tensor<Int>;
     #[track_caller]
     fn neg(self) -> Tensor<Int> {
-        negate_int(self.clone())
+        0 - self
     }
 }

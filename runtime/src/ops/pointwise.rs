@@ -8,13 +8,7 @@ use super::elementwise::{Function, Slope};
 use super::operand::Number;
 use crate::diff::{Pullback, Want};
 use crate::tensor::Tensor;
-use cotangent_hal::Kernel;
 use cotangent_macros::functions;
-
-/// The kernel of `-x`.
-pub(super) fn negation() -> &'static Kernel {
-    neg::FUNCTION.forward
-}
 
 functions! {
     /// `-x` of each element `x`.

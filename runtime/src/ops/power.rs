@@ -2,62 +2,44 @@
 
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
 
-use super::elementwise::{Chain, unary};
+use super::elementwise::{Chain, Function, Slope};
 use super::operand::Number;
+use super::pointwise::{reciprocal, rsqrt, sqrt, square};
 use crate::diff::{Pullback, Want, pull};
 use crate::tensor::Tensor;
 use cotangent_hal::Scalar;
-use cotangent_hal::native::Float;
+use cotangent_macros::functions;
 
-/// `out[i] = x[i]^p`: small integer exponents by multiplication, others by the standard library.
-#[inline(always)]
-fn powers<T: Float>(x: &[T], p: T, out: &mut [T]) {
-    let x = &x[..out.len()];
-    let is = |exponent: f64| p == T::of(exponent);
-    if is(1.0) {
-        out.copy_from_slice(x);
-    } else if is(2.0) {
-        (0..x.len()).for_each(|i| out[i] = x[i] * x[i]);
-    } else if is(3.0) {
-        (0..x.len()).for_each(|i| out[i] = x[i] * x[i] * x[i]);
-    } else if is(0.5) {
-        (0..x.len()).for_each(|i| out[i] = x[i].sqrt());
-    } else if is(-0.5) {
-        (0..x.len()).for_each(|i| out[i] = T::ONE / x[i].sqrt());
-    } else if is(-1.0) {
-        (0..x.len()).for_each(|i| out[i] = T::ONE / x[i]);
-    } else if is(-2.0) {
-        (0..x.len()).for_each(|i| out[i] = T::ONE / (x[i] * x[i]));
-    } else {
-        (0..x.len()).for_each(|i| out[i] = x[i].powf(p));
-    }
+functions! {
+    mod cube = powf(3.0);
+    mod reciprocal_square = powf(-2.0);
+    mod any = powf(exponent);
 }
 
-cotangent_hal::kernel! {
-    static FORWARD = Pointwise "powf" (x: Each F32; p) -> (y: Each F32) |tile| {
-        powers(x, Real::from(p), y);
-    }
-}
-
-cotangent_hal::kernel! {
-    static BACKWARD = Pointwise "powf" (ct: Each F32, x: Each F32; p) -> (dx: Each F32) |tile| {
-        let p = Real::from(p);
-        if p == 0.0 {
-            dx.fill(0.0);
-        } else {
-            powers(x, p - 1.0, dx);
-            for i in 0..tile.1 {
-                dx[i] = ct[i] * (p * dx[i]);
-            }
-        }
-    }
+/// The power with that exponent, and the numbers that it takes: small exponents by multiplication, others by the standard
+/// library. None for the operand itself.
+fn power(exponent: &Scalar) -> Option<(&'static Function, &[Scalar])> {
+    let function = match exponent.f64() {
+        1.0 => return None,
+        2.0 => &square::FUNCTION,
+        3.0 => &cube::FUNCTION,
+        0.5 => &sqrt::FUNCTION,
+        -0.5 => &rsqrt::FUNCTION,
+        -1.0 => &reciprocal::FUNCTION,
+        -2.0 => &reciprocal_square::FUNCTION,
+        _ => return Some((&any::FUNCTION, std::slice::from_ref(exponent))),
+    };
+    Some((function, &[]))
 }
 
 impl Tensor {
     /// Each element to the power of `exponent`; NaN for a negative element with a fractional exponent.
     #[track_caller]
     pub fn powf(self, exponent: impl Number) -> Tensor {
-        Tensor::from_raw(unary(&FORWARD, self.raw, &[exponent.number()]))
+        match power(&exponent.number()) {
+            Some((function, numbers)) => function.of(self, numbers),
+            None => self,
+        }
     }
 
     #[doc(hidden)]
@@ -67,15 +49,11 @@ impl Tensor {
         exponent: N,
         want: Want,
     ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, ())> + use<N>) {
-        let (y, chain) = vjp(self, exponent.number(), want);
+        let (y, chain) = match power(&exponent.number()) {
+            Some((function, numbers)) => function.vjp(self, numbers, want),
+            None if want.has(0) => (self, Chain::passing()),
+            None => (self, Chain::unwanted()),
+        };
         (y, pull(move |ct, (): &mut ()| (chain.pull(ct, &mut ()).0, ())))
     }
-}
-
-fn vjp(x: Tensor, exponent: Scalar, want: Want) -> (Tensor, Chain) {
-    let chain = match want.has(0) {
-        true => Chain::new(Some(&BACKWARD), Some(x.raw.clone()), Some(exponent)),
-        false => Chain::unwanted(),
-    };
-    (Tensor::from_raw(unary(&FORWARD, x.raw, &[exponent])), chain)
 }

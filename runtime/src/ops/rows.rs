@@ -1,126 +1,80 @@
-//! Operations along one axis that need all of it: softmax and layer normalisation.
+//! Softmax and its logarithm, along any axis.
 
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
 
-use crate::diff::{Pullback, Want};
-use crate::tensor::{Raw, Tensor, axis_of, launch};
-use cotangent_hal::native::lanes;
-use cotangent_hal::{Arg, Kernel};
+use crate::diff::{Pullback, Want, pull};
+use crate::tensor::{Tensor, axis_of};
+use cotangent_macros::kernel;
 
-cotangent_hal::kernel! {
-    static SOFTMAX = Rows "softmax" (x: Each F32) -> (y: Each F32) |tile| {
-        let m = lanes::max(x);
-        for i in 0..tile.1 {
-            y[i] = math::exp::<FMA>(x[i] - m);
-        }
-        let k = 1.0 / lanes::sum(y);
-        for y in y {
-            *y *= k;
-        }
+/// `exp(x) / sum(exp(x))` of each row.
+#[kernel]
+fn softmax(x: Tensor![R.., C]) -> Tensor![R.., C] {
+    |r, i| {
+        let m = max(|j| x[r][j]);
+        exp(x[r][i] - m) / sum(|j| exp(x[r][j] - m))
     }
 }
 
-cotangent_hal::kernel! {
-    static SOFTMAX_BACKWARD = Rows "softmax" (ct: Each F32, y: Each F32) -> (dx: Each F32) |tile| {
-        let s = lanes::dot::<FMA, _>(ct, y);
-        for i in 0..tile.1 {
-            dx[i] = y[i] * (ct[i] - s);
-        }
+/// `x - log(sum(exp(x)))` of each row.
+#[kernel]
+fn log_softmax(x: Tensor![R.., C]) -> Tensor![R.., C] {
+    |r, i| {
+        let m = max(|j| x[r][j]);
+        (x[r][i] - m) - log(sum(|j| exp(x[r][j] - m)))
     }
 }
 
-cotangent_hal::kernel! {
-    static LOG_SOFTMAX = Rows "log_softmax" (x: Each F32) -> (y: Each F32) |tile| {
-        let m = lanes::max(x);
-        for i in 0..tile.1 {
-            y[i] = math::exp::<FMA>(x[i] - m);
-        }
-        let l = math::log::<FMA>(lanes::sum(y));
-        for i in 0..tile.1 {
-            y[i] = (x[i] - m) - l;
-        }
-    }
+/// How an axis becomes that of the rows, and back: the last one and it change places. A scalar is a row of its own.
+#[derive(Clone, Copy)]
+enum Turn {
+    Scalar,
+    Swap(usize),
 }
 
-cotangent_hal::kernel! {
-    static LOG_SOFTMAX_BACKWARD = Rows "log_softmax" (ct: Each F32, y: Each F32) -> (dx: Each F32) |tile| {
-        let s = lanes::sum(ct);
-        for i in 0..tile.1 {
-            dx[i] = ct[i] - s * math::exp::<FMA>(y[i]);
+impl Turn {
+    #[track_caller]
+    fn of(op: &str, x: &Tensor, axis: isize) -> Turn {
+        match x.shape() {
+            [] if axis == 0 || axis == -1 => Turn::Scalar,
+            _ => Turn::Swap(axis_of(op, axis, &x.raw.shape)),
         }
     }
-}
 
-/// The axis with the given number as the last one, the others in order: a view.
-fn axis_last(x: &Raw, axis: usize) -> Raw {
-    let mut x = x.clone();
-    let (extent, stride) = (x.shape.remove(axis), x.strides.remove(axis));
-    x.shape.push("permute", extent);
-    x.strides.push("permute", stride);
-    x
-}
-
-/// The axis an operation runs along; a scalar counts as having one.
-#[track_caller]
-fn along(op: &str, x: &Raw, axis: isize) -> Option<usize> {
-    if x.shape.is_empty() && (axis == 0 || axis == -1) {
-        return None;
+    fn to_rows(self, x: Tensor) -> Tensor {
+        match self {
+            Turn::Scalar => x.unsqueeze(0),
+            Turn::Swap(_) => self.back(x),
+        }
     }
-    Some(axis_of(op, axis, &x.shape))
-}
 
-/// A row kernel of inputs and a result of one shape, along `axis`; in place of `owned` where nothing else holds it.
-fn run_along(kernel: &'static Kernel, owned: Raw, others: &[&Raw], axis: Option<usize>) -> Raw {
-    let out = Raw::output(&owned.device, owned.dtype, &owned.shape, &[&owned]);
-    if owned.numel() == 0 {
-        return out;
+    fn back(self, x: Tensor) -> Tensor {
+        match self {
+            Turn::Scalar => x.squeeze(0),
+            Turn::Swap(axis) => {
+                let last = x.rank() - 1;
+                Tensor::from_raw(x.raw.swap_axes(axis, last))
+            }
+        }
     }
-    let turned = |x: &Raw| match axis {
-        Some(axis) => axis_last(x, axis),
-        None => x.clone().reinterpret(&[1]),
-    };
-    let ins: Vec<Raw> = [&owned].into_iter().chain(others.iter().copied()).map(turned).collect();
-    let y = turned(&out);
-    let args: Vec<Arg<'_>> = ins.iter().map(|x| Arg::In(x.view())).chain([Arg::Out(y.view())]).collect();
-    launch(&owned.device, kernel, &y.shape, &args);
-    out
-}
 
-/// The pullback of [`Tensor::softmax`] and [`Tensor::log_softmax`], which keep their result.
-struct Along {
-    kernel: &'static Kernel,
-    axis: Option<usize>,
-    y: Option<Raw>,
-}
-
-impl Pullback<()> for Along {
-    type Ct = Option<Tensor>;
-    type In = (Option<Tensor>, ());
-    fn pull(self, ct: Option<Tensor>, (): &mut ()) -> Self::In {
-        let (Some(ct), Some(y)) = (ct, self.y) else { return (None, ()) };
-        (Some(Tensor::from_raw(run_along(self.kernel, ct.raw, &[&y], self.axis))), ())
+    /// The pullback of a function of rows as one along the axis.
+    fn pullback<P>(self, of_rows: P) -> impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, ())>
+    where
+        P: Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>,)>,
+    {
+        pull(move |ct: Option<Tensor>, (): &mut ()| {
+            let (dx,) = of_rows.pull(ct.map(|ct| self.to_rows(ct)), &mut ());
+            (dx.map(|dx| self.back(dx)), ())
+        })
     }
-}
-
-#[track_caller]
-fn along_vjp(
-    forward: &'static Kernel,
-    backward: &'static Kernel,
-    x: Tensor,
-    axis: isize,
-    want: Want,
-) -> (Tensor, Along) {
-    let axis = along(forward.name, &x.raw, axis);
-    let y = run_along(forward, x.raw, &[], axis);
-    let kept = want.has(0).then(|| y.clone());
-    (Tensor::from_raw(y), Along { kernel: backward, axis, y: kept })
 }
 
 impl Tensor {
     /// `exp(x) / sum(exp(x))` along an axis, counted from the end where negative.
     #[track_caller]
     pub fn softmax(self, axis: isize) -> Tensor {
-        along_vjp(&SOFTMAX, &SOFTMAX_BACKWARD, self, axis, Want::NONE).0
+        let turn = Turn::of("softmax", &self, axis);
+        turn.back(softmax(turn.to_rows(self)))
     }
 
     #[doc(hidden)]
@@ -130,13 +84,16 @@ impl Tensor {
         axis: isize,
         want: Want,
     ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, ())> + use<>) {
-        along_vjp(&SOFTMAX, &SOFTMAX_BACKWARD, self, axis, want)
+        let turn = Turn::of("softmax", &self, axis);
+        let (y, of_rows) = softmax::vjp(turn.to_rows(self), want.of_function());
+        (turn.back(y), turn.pullback(of_rows))
     }
 
     /// The logarithm of the [`softmax`](Tensor::softmax) along an axis, without its loss of digits.
     #[track_caller]
     pub fn log_softmax(self, axis: isize) -> Tensor {
-        along_vjp(&LOG_SOFTMAX, &LOG_SOFTMAX_BACKWARD, self, axis, Want::NONE).0
+        let turn = Turn::of("log_softmax", &self, axis);
+        turn.back(log_softmax(turn.to_rows(self)))
     }
 
     #[doc(hidden)]
@@ -146,6 +103,8 @@ impl Tensor {
         axis: isize,
         want: Want,
     ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, ())> + use<>) {
-        along_vjp(&LOG_SOFTMAX, &LOG_SOFTMAX_BACKWARD, self, axis, want)
+        let turn = Turn::of("log_softmax", &self, axis);
+        let (y, of_rows) = log_softmax::vjp(turn.to_rows(self), want.of_function());
+        (turn.back(y), turn.pullback(of_rows))
     }
 }

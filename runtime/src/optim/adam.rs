@@ -3,8 +3,9 @@
 use super::{Masters, collect, gradients, state, walk};
 use crate::model::Model;
 use crate::record::{Stateful, named, unnamed};
-use crate::tensor::{Tensor, launch};
-use cotangent_hal::{Arg, Error, Result, Scalar, kernel};
+use crate::tensor::Tensor;
+use cotangent_hal::{Error, Result};
+use cotangent_macros::kernel;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -171,19 +172,13 @@ impl Moments {
         let (l2, shrink) = if s.decoupled { (0.0, 1.0 - s.lr * s.weight_decay) } else { (s.weight_decay, 1.0) };
         let sign = if s.maximize { -1.0 } else { 1.0 };
         let size = s.lr / correct1;
-        let scalars = [1.0 - s.beta1, s.beta2, 1.0 - s.beta2, size, 1.0 / correct2.sqrt(), s.eps, l2, shrink, sign];
-        let (grad, amsgrad) = (grad.raw.contiguous(), s.amsgrad);
-        let (device, shape) = (*param.device(), param.shape().to_vec());
-        let first = state(&mut self.first, path, param).raw.view();
-        let second = state(&mut self.second, path, param).raw.view();
-        let largest = amsgrad.then(|| state(&mut self.largest, path, param).raw.view());
-        self.masters.update(path, param, |p| {
-            let mut args = Vec::with_capacity(14);
-            args.extend([Arg::In(grad.view()), Arg::Out(p.view()), Arg::Out(first), Arg::Out(second)]);
-            args.extend(largest.map(Arg::Out));
-            args.extend(scalars.map(|v| Arg::Scalar(Scalar::Float(v))));
-            let kernel = if amsgrad { &AMSGRAD } else { &ADAM };
-            launch(&device, kernel, &shape, &args);
+        let (new1, beta2, new2, root, eps) = (1.0 - s.beta1, s.beta2, 1.0 - s.beta2, 1.0 / correct2.sqrt(), s.eps);
+        let m = state(&mut self.first, path, param);
+        let v = state(&mut self.second, path, param);
+        let top = s.amsgrad.then(|| state(&mut self.largest, path, param));
+        self.masters.update(path, param, |p| match top {
+            None => adam(p, m, v, grad, new1, beta2, new2, size, root, eps, l2, shrink, sign),
+            Some(top) => amsgrad(p, m, v, top, grad, new1, beta2, new2, size, root, eps, l2, shrink, sign),
         });
     }
 
@@ -203,35 +198,54 @@ impl Moments {
     }
 }
 
-kernel! {
-    /// One step; `new = 1 - β`, rounded once, `size = lr / (1 - β₁ᵗ)`, `root = 1 / √(1 - β₂ᵗ)`.
-    static ADAM = Pointwise "adam" (g: Each F32; new1, beta2, new2, size, root, eps, l2, shrink, sign)
-        -> (@mut p: Each F32, @mut m: Each F32, @mut v: Each F32) |tile|
-    {
-        let [new1, beta2, new2, size, root] = [new1, beta2, new2, size, root].map(Real::from);
-        let [eps, l2, shrink, sign] = [eps, l2, shrink, sign].map(Real::from);
-        for i in 0..tile.1 {
-            let g = sign * g[i] + l2 * p[i];
-            m[i] += new1 * (g - m[i]);
-            v[i] = beta2 * v[i] + new2 * g * g;
-            p[i] = shrink * p[i] - size * m[i] / (v[i].sqrt() * root + eps);
-        }
+/// One step; `new = 1 - β`, rounded once, `size = lr / (1 - β₁ᵗ)`, `root = 1 / √(1 - β₂ᵗ)`.
+#[kernel]
+fn adam(
+    p: &mut Tensor![N..],
+    m: &mut Tensor![N..],
+    v: &mut Tensor![N..],
+    g: Tensor![N..],
+    new1: f64,
+    beta2: f64,
+    new2: f64,
+    size: f64,
+    root: f64,
+    eps: f64,
+    l2: f64,
+    shrink: f64,
+    sign: f64,
+) {
+    |i| {
+        let g = sign * g[i] + l2 * p[i];
+        m[i] += new1 * (g - m[i]);
+        v[i] = beta2 * v[i] + new2 * g * g;
+        p[i] = shrink * p[i] - size * m[i] / (sqrt(v[i]) * root + eps);
     }
 }
 
-kernel! {
-    /// As [`ADAM`], with the largest second moment so far.
-    static AMSGRAD = Pointwise "adam" (g: Each F32; new1, beta2, new2, size, root, eps, l2, shrink, sign)
-        -> (@mut p: Each F32, @mut m: Each F32, @mut v: Each F32, @mut top: Each F32) |tile|
-    {
-        let [new1, beta2, new2, size, root] = [new1, beta2, new2, size, root].map(Real::from);
-        let [eps, l2, shrink, sign] = [eps, l2, shrink, sign].map(Real::from);
-        for i in 0..tile.1 {
-            let g = sign * g[i] + l2 * p[i];
-            m[i] += new1 * (g - m[i]);
-            v[i] = beta2 * v[i] + new2 * g * g;
-            top[i] = if v[i] > top[i] { v[i] } else { top[i] };
-            p[i] = shrink * p[i] - size * m[i] / (top[i].sqrt() * root + eps);
-        }
+/// As [`adam`], with the largest second moment so far.
+#[kernel]
+fn amsgrad(
+    p: &mut Tensor![N..],
+    m: &mut Tensor![N..],
+    v: &mut Tensor![N..],
+    top: &mut Tensor![N..],
+    g: Tensor![N..],
+    new1: f64,
+    beta2: f64,
+    new2: f64,
+    size: f64,
+    root: f64,
+    eps: f64,
+    l2: f64,
+    shrink: f64,
+    sign: f64,
+) {
+    |i| {
+        let g = sign * g[i] + l2 * p[i];
+        m[i] += new1 * (g - m[i]);
+        v[i] = beta2 * v[i] + new2 * g * g;
+        top[i] = maximum(v[i], top[i]);
+        p[i] = shrink * p[i] - size * m[i] / (sqrt(top[i]) * root + eps);
     }
 }

@@ -3,7 +3,7 @@
 use super::make_unique;
 use crate::model::Param;
 use crate::record::{named, unnamed};
-use crate::tensor::{Raw, Tensor};
+use crate::tensor::Tensor;
 use std::collections::BTreeMap;
 
 /// The kind of these tensors in a checkpoint.
@@ -23,7 +23,7 @@ struct Master {
 
 impl Masters {
     /// Changes a parameter in place: where it is of 16 bits its master copy, which it then becomes, rounded once.
-    pub(super) fn update(&mut self, path: &str, param: &mut Param, f: impl FnOnce(&Raw)) {
+    pub(super) fn update(&mut self, path: &str, param: &mut Param, f: impl FnOnce(&mut Tensor)) {
         let dtype = param.dtype();
         if !dtype.is_half() {
             // The copy of a parameter that has become wider is of no use.
@@ -35,7 +35,7 @@ impl Masters {
             Some(_) | None => param.tensor().float(),
         };
         make_unique(&mut weights);
-        f(&weights.raw);
+        f(&mut weights);
         let rounded = weights.clone().to(dtype);
         param.replace(rounded.clone());
         self.0.insert(path.to_owned(), Master { weights, rounded: Some(rounded) });

@@ -4,8 +4,9 @@ use super::{Masters, collect, gradients, state, walk};
 use crate::model::Model;
 use crate::raise::raise;
 use crate::record::{Stateful, named, unnamed};
-use crate::tensor::{Tensor, launch};
-use cotangent_hal::{Arg, Error, Result, Scalar, kernel};
+use crate::tensor::Tensor;
+use cotangent_hal::{Error, Result};
+use cotangent_macros::kernel;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -90,24 +91,14 @@ impl Sgd {
         walk(model, grads, &mut |path, param, grad| {
             let s = &self.settings;
             let sign = if s.maximize { -1.0 } else { 1.0 };
-            let grad = grad.raw.contiguous();
-            let (device, shape) = (*param.device(), param.shape().to_vec());
             if s.momentum == 0.0 {
-                let scalars = [s.lr, s.weight_decay, sign].map(|v| Arg::Scalar(Scalar::Float(v)));
-                self.masters.update(path, param, |p| {
-                    let args = [Arg::In(grad.view()), Arg::Out(p.view()), scalars[0], scalars[1], scalars[2]];
-                    launch(&device, &DESCEND, &shape, &args);
-                });
+                self.masters.update(path, param, |p| descend(p, grad, s.lr, s.weight_decay, sign));
                 return;
             }
-            let first = !self.momenta.contains_key(path);
-            let momentum = state(&mut self.momenta, path, param);
-            let keep = if first { 1.0 } else { 1.0 - s.dampening };
-            let scalars = [s.lr, s.weight_decay, sign, s.momentum, keep, f64::from(u8::from(s.nesterov))];
+            let keep = if self.momenta.contains_key(path) { 1.0 - s.dampening } else { 1.0 };
+            let b = state(&mut self.momenta, path, param);
             self.masters.update(path, param, |p| {
-                let mut args = vec![Arg::In(grad.view()), Arg::Out(p.view()), Arg::Out(momentum.raw.view())];
-                args.extend(scalars.map(|v| Arg::Scalar(Scalar::Float(v))));
-                launch(&device, &ROLL, &shape, &args);
+                roll(p, b, grad, s.lr, s.weight_decay, sign, s.momentum, keep, s.nesterov);
             });
         });
     }
@@ -145,26 +136,28 @@ impl Stateful for Sgd {
     }
 }
 
-kernel! {
-    /// `p -= lr (±g + decay p)`.
-    static DESCEND = Pointwise "sgd" (g: Each F32; lr, decay, sign) -> (@mut p: Each F32) |tile| {
-        let [lr, decay, sign] = [lr, decay, sign].map(Real::from);
-        for i in 0..tile.1 {
-            p[i] -= lr * (sign * g[i] + decay * p[i]);
-        }
-    }
+/// `p -= lr (±g + decay p)`.
+#[kernel]
+fn descend(p: &mut Tensor![N..], g: Tensor![N..], lr: f64, decay: f64, sign: f64) {
+    |i| p[i] -= lr * (sign * g[i] + decay * p[i])
 }
 
-kernel! {
-    /// `b = momentum b + keep g`; `p -= lr b`, or `lr (g + momentum b)`.
-    static ROLL = Pointwise "sgd" (g: Each F32; lr, decay, sign, momentum, keep, nesterov)
-        -> (@mut p: Each F32, @mut b: Each F32) |tile|
-    {
-        let [lr, decay, sign, momentum, keep, nesterov] = [lr, decay, sign, momentum, keep, nesterov].map(Real::from);
-        for i in 0..tile.1 {
-            let g = sign * g[i] + decay * p[i];
-            b[i] = momentum * b[i] + keep * g;
-            p[i] -= lr * (nesterov * (g + momentum * b[i]) + (1.0 - nesterov) * b[i]);
-        }
+/// `b = momentum b + keep g`; `p -= lr b`, or `lr (g + momentum b)`.
+#[kernel]
+fn roll(
+    p: &mut Tensor![N..],
+    b: &mut Tensor![N..],
+    g: Tensor![N..],
+    lr: f64,
+    decay: f64,
+    sign: f64,
+    momentum: f64,
+    keep: f64,
+    nesterov: bool,
+) {
+    |i| {
+        let g = sign * g[i] + decay * p[i];
+        b[i] = momentum * b[i] + keep * g;
+        p[i] -= lr * (if nesterov { g + momentum * b[i] } else { b[i] });
     }
 }

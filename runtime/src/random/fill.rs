@@ -1,11 +1,11 @@
 //! Random tensors: kernels whose element `i` depends on the key and on `i` alone.
 
-use super::philox::{GROUP, group};
 use super::{Key, Rng};
 use crate::device::Device;
 use crate::raise::raise;
 use crate::tensor::{Int, IntoShape, Raw, Tensor, launch};
 use cotangent_hal::{Arg, DType, Error, Kernel, Scalar, kernel};
+use cotangent_ir::philox::{GROUP, group};
 
 /// Half of a [`group`]: what two words make, a word and the word this far after it.
 const HALF: usize = GROUP / 2;
@@ -15,7 +15,7 @@ const PAIR: usize = GROUP / 4;
 ///
 /// For kernel bodies: it takes the instruction set of the function that it is inlined into.
 #[inline(always)]
-pub(crate) fn each_word(key: Key, at: usize, len: usize, mut f: impl FnMut(usize, u32)) {
+fn each_word(key: Key, at: usize, len: usize, mut f: impl FnMut(usize, u32)) {
     let mut i = 0;
     while i < len {
         let from = (at + i) % GROUP;

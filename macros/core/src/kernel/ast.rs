@@ -27,6 +27,8 @@ pub(crate) struct Options {
     pub(crate) cpu: Option<Path>,
     /// `vjp = path(x, ct)`: a derivative by hand.
     pub(crate) vjp: Option<Vjp>,
+    /// `unrounded`: the results keep the precision that is computed in.
+    pub(crate) unrounded: Option<Span>,
 }
 
 /// A derivative by hand.
@@ -53,7 +55,7 @@ impl Param {
     pub(crate) fn shape(&self) -> Option<&TensorType> {
         match &self.kind {
             ParamKind::Tensor(shape) => Some(shape),
-            ParamKind::Scalar(_) | ParamKind::Size | ParamKind::Key | ParamKind::Unknown => None,
+            ParamKind::Scalar(_) | ParamKind::Wide | ParamKind::Size | ParamKind::Key | ParamKind::Unknown => None,
         }
     }
 }
@@ -63,6 +65,8 @@ impl Param {
 pub(crate) enum ParamKind {
     /// `f32`, `i64` or `bool`.
     Scalar(Kind),
+    /// `f64`: a float of a kernel on tensors, passed as it is and rounded to the precision of the tensors.
+    Wide,
     /// `usize`: an integer.
     Size,
     /// `Key`: a random stream, an integer.

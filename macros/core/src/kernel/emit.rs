@@ -37,6 +37,7 @@ pub(super) fn kernel(lowered: &Lowered, diags: &mut Diags) -> TokenStream {
         partials: lower::partial,
         by_hand: lowered.by_hand.as_ref(),
         raw: lowered.raw.as_ref(),
+        unrounded: lowered.unrounded,
         params,
     };
     let code = match lowered.form {

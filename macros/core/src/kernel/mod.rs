@@ -6,8 +6,8 @@
 //! # The language
 //! - *Pointwise*: parameters and results are `f32` (any float precision at run time), `i64` and `bool`, and the body is
 //!   an ordinary block over them.
-//! - *Tensor*: parameters are `Tensor![R.., C]`, `Tensor![Int; T]`, `Tensor![Bool; T]`, scalars, `usize`, and `Key`, a
-//!   random stream. After any `let`s, the body is a closure over the output's indices, one for each declared axis; for
+//! - *Tensor*: parameters are `Tensor![R.., C]`, `Tensor![Int; T]`, `Tensor![Bool; T]`, scalars, `f64`, a float that is
+//!   rounded once, to the precision of the tensors, `usize`, and `Key`, a random stream. After any `let`s, the body is a closure over the output's indices, one for each declared axis; for
 //!   several outputs it is a tuple of closures, or one that gives a tuple. Leading axes `R..` are one axis.
 //! - *In place*: `&mut Tensor![..]` is a parameter whose elements the closure assigns, `w[i] -= lr * g[i]`, at its own
 //!   indices; reads that follow see the new value.
@@ -42,6 +42,10 @@
 //! On a pointwise kernel, `f` is another one: `#[kernel(vjp = slope(x, ct))] fn k(x: f32) -> f32`, where
 //! `#[kernel] fn slope(x: f32, ct: f32) -> f32` gives the cotangent of `x` for one element, and for several float
 //! parameters a tuple of them.
+//!
+//! # Results without rounding
+//! `#[kernel(unrounded)]` on a kernel of tensors: results of 16-bit floats are `f32`, as they are computed. What is added up
+//! further is rounded once at the end.
 //!
 //! # Raw kernels
 //! `#[kernel(raw, cpu = f)] fn k(x: Tensor![R.., C], n: usize) -> Tensor![R.., C] {}`: the shapes are those declared, and
@@ -92,6 +96,8 @@ pub(crate) struct Lowered {
     pub(crate) by_hand: Option<ByHand>,
     /// What a raw kernel is on the CPU; its kernel has no stores.
     pub(crate) raw: Option<Path>,
+    /// Whether its results keep the precision that is computed in.
+    pub(crate) unrounded: bool,
     pub(crate) params: Vec<Param>,
     /// The declared results.
     pub(crate) outs: Vec<Out>,

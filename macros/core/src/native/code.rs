@@ -1,7 +1,7 @@
 //! Nodes as Rust expressions.
 
 use super::{Callees, Scalar, Slot};
-use cotangent_ir::{Axis, Binary, Dim, Facts, Fold, Id, Kernel, Kind, Node, Num, Unary};
+use cotangent_ir::{Axis, Binary, Dim, Facts, Fold, Id, Kernel, Kind, Link, Node, Num, Unary};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
 use std::collections::{BTreeMap, BTreeSet};
@@ -99,7 +99,7 @@ impl<'k> Kernels<'k> {
     /// As [`plain_load`](Self::plain_load), except along one dim, where a position is given that no column varies: the
     /// axis along each of the others, that dim, and the position.
     pub(super) fn pick(&self, id: Id) -> Option<(Vec<Option<Axis>>, usize, Id)> {
-        let Node::Load { arg, at, guard: false } = self.node(id) else { return None };
+        let Node::Load { arg, at, .. } = self.node(id) else { return None };
         let at: Vec<Id> = self.links(at);
         let axes: Vec<Option<Axis>> = at.iter().map(|id| self.bare(*id)).collect();
         let mut given = (0..axes.len()).filter(|dim| axes[*dim].is_none());
@@ -177,7 +177,7 @@ impl Kernels<'_> {
             Node::Index(axis) => (scope.index)(axis),
             Node::Load { .. } => (scope.loads)(id),
             Node::Sum { c, terms, .. } => self.sum(kind, c, terms),
-            Node::Prod { factors, .. } => self.product(kind, factors),
+            Node::Prod { factors, .. } => self.product(kind, self.k.links(factors)),
             Node::Unary(op, a) => unary(op, self.kind(a), self.operand(a)),
             Node::Binary(op, a, b) => binary(op, self.kind(a), self.operand(a), self.operand(b)),
             Node::Select(q, a, b) => {
@@ -279,9 +279,10 @@ impl Kernels<'_> {
         }
     }
 
-    fn product(&self, kind: Kind, factors: cotangent_ir::Run) -> TokenStream {
+    /// The product of powers, a division by those that are negative.
+    pub(super) fn product<'l>(&self, kind: Kind, factors: impl IntoIterator<Item = &'l Link>) -> TokenStream {
         let (mut above, mut below) = (None, None);
-        for link in self.k.links(factors) {
+        for link in factors {
             let (power, factor) = (link.k.as_int(), self.operand(link.id));
             let side = if power > 0 { &mut above } else { &mut below };
             let times = power.unsigned_abs();
@@ -421,9 +422,11 @@ fn cast(from: Kind, to: Kind, x: TokenStream) -> TokenStream {
     }
 }
 
-/// What stands for an element that is not there.
-pub(super) fn missing(kind: Kind) -> TokenStream {
-    match kind {
+/// The value of a load outside of its tensor.
+pub(super) fn missing(k: &Kernels<'_>, load: Id) -> TokenStream {
+    let guard = matches!(k.node(load), Node::Load { guard: true, .. });
+    match k.kind(load) {
+        Kind::Float if guard => quote!(0.0),
         Kind::Float => quote!(Real::NAN),
         Kind::Int => quote!(0i64),
         Kind::Bool => quote!(false),

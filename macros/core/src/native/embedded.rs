@@ -35,7 +35,8 @@ pub(crate) fn embedded(kernel: &Kernel, wrt: &[Arg], group: Option<Dim>) -> Opti
             use ::cotangent::__private::kernel::Def;
             #forward
             #programs
-            pub(super) static DEF: Def = Def { forward: &forward::PROGRAM, gradient: #gradient };
+            pub(super) static DEF: Def =
+                Def { forward: &forward::PROGRAM, gradient: #gradient, constants: &[], unrounded: false };
         }
     })
 }

@@ -1,7 +1,8 @@
 //! The built-in functions of one tensor as methods: their kernels, and those of their gradients, from the table.
 //!
 //! `functions! { /// Doc. name; other(number); name_with = name(number); }` gives each method the numbers that are
-//! written; those left out have their defaults.
+//! written; those left out have their defaults. `mod name = function(3.0);` makes the kernels without a method. A number
+//! may stand for the second operand of a function.
 
 use super::Callees;
 use super::code::Numbers;
@@ -11,9 +12,10 @@ use cotangent_ir::functions::Takes;
 use cotangent_ir::{Arg, Builder, Function, Kernel, Kind, Mode, Save, Source, function, vjp};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
+use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Token, parenthesized};
+use syn::{Attribute, LitFloat, Token, parenthesized};
 
 /// One method.
 struct Entry {
@@ -21,12 +23,47 @@ struct Entry {
     name: Ident,
     /// The function's own name where it differs.
     of: Option<Ident>,
-    numbers: Vec<Ident>,
+    numbers: Vec<Number>,
+    /// Whether there is a method.
+    method: bool,
+}
+
+/// A number behind the operand.
+enum Number {
+    /// One that calls pass.
+    Passed(Ident),
+    /// One that is the same in all calls.
+    Fixed(f64),
+}
+
+impl Parse for Number {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Number> {
+        if input.peek(Ident::peek_any) {
+            return Ok(Number::Passed(input.parse()?));
+        }
+        let sign = if input.parse::<Option<Token![-]>>()?.is_some() { -1.0 } else { 1.0 };
+        Ok(Number::Fixed(sign * input.parse::<LitFloat>()?.base10_parse::<f64>()?))
+    }
+}
+
+impl Entry {
+    /// The numbers that calls pass.
+    fn passed(&self) -> Vec<&Ident> {
+        self.numbers
+            .iter()
+            .filter_map(|number| match number {
+                Number::Passed(name) => Some(name),
+                Number::Fixed(_) => None,
+            })
+            .collect()
+    }
 }
 
 impl Parse for Entry {
     fn parse(input: ParseStream<'_>) -> syn::Result<Entry> {
-        let (attrs, name) = (input.call(Attribute::parse_outer)?, input.parse()?);
+        let attrs = input.call(Attribute::parse_outer)?;
+        let method = input.parse::<Option<Token![mod]>>()?.is_none();
+        let name = input.parse()?;
         let of = match input.parse::<Option<Token![=]>>()? {
             Some(_) => Some(input.parse()?),
             None => None,
@@ -35,9 +72,9 @@ impl Parse for Entry {
         if input.peek(syn::token::Paren) {
             let list;
             parenthesized!(list in input);
-            numbers = Punctuated::<Ident, Token![,]>::parse_terminated(&list)?.into_iter().collect();
+            numbers = Punctuated::<Number, Token![,]>::parse_terminated(&list)?.into_iter().collect();
         }
-        Ok(Entry { attrs, name, of, numbers })
+        Ok(Entry { attrs, name, of, numbers, method })
     }
 }
 
@@ -57,48 +94,55 @@ pub fn functions(items: TokenStream) -> TokenStream {
 
 fn expand(entry: &Entry, diags: &mut Diags) -> Option<TokenStream> {
     let of = entry.of.as_ref().unwrap_or(&entry.name);
-    let Some(f) = function(&of.to_string()).filter(|f| f.arity == 1 && f.takes != Takes::Truths) else {
+    let (passed, operands) = (entry.passed(), entry.numbers.len());
+    let fits = |f: &&Function| f.arity == 1 || f.arity == 1 + operands && f.numbers.is_empty();
+    let Some(f) = function(&of.to_string()).filter(fits).filter(|f| f.takes != Takes::Truths) else {
         diags.error(of, format!("`{of}` is no function of one tensor"));
         return None;
     };
-    let written = entry.numbers.iter().map(Ident::to_string);
-    if !entry.numbers.is_empty() && !written.eq(f.numbers.iter().map(|n| n.name)) {
+    let written = passed.iter().map(|name| name.to_string());
+    if f.arity == 1 && operands > 0 && !written.eq(f.numbers.iter().map(|n| n.name)) {
         let known: Vec<&str> = f.numbers.iter().map(|n| n.name).collect();
         diags.error(of, format!("the numbers of `{of}` are `{}`", known.join(", ")));
         return None;
     }
     let kernel = kernel(f, &entry.numbers)?;
-    let numbers = (1..).zip(&entry.numbers).map(|(at, _)| (at, Kind::Float)).collect();
+    let numbers = (1..).zip(&passed).map(|(at, _)| (at, Kind::Float)).collect();
     let forward = pointwise_of(&kernel, "FORWARD", &[0], &numbers, Callees::NONE);
     let (backward, slope) = match vjp(&kernel, &[Arg(0)], Save::Useful) {
-        Ok(derivative) => gradient(f, &derivative.backward, entry.numbers.len()),
+        Ok(derivative) => gradient(f, &derivative.backward, passed.len()),
         Err(errors) => {
             errors.into_iter().for_each(|error| diags.error(of, error));
             return None;
         }
     };
     let name = &entry.name;
-    let methods = methods(entry);
+    let methods = entry.method.then(|| methods(entry));
     Some(quote! {
         #[allow(non_snake_case, unused, clippy::all)]
-        mod #name {
+        pub(crate) mod #name {
             use ::cotangent::__private::native::scalar;
             #forward
             #backward
-            pub(super) static FUNCTION: super::Function = super::Function { forward: &FORWARD, slope: #slope };
+            pub(crate) static FUNCTION: super::Function = super::Function { forward: &FORWARD, slope: #slope };
         }
         #methods
     })
 }
 
 /// A function of one element and of numbers.
-fn kernel(f: &Function, numbers: &[Ident]) -> Option<Kernel> {
+fn kernel(f: &Function, numbers: &[Number]) -> Option<Kernel> {
     let mut b = Builder::new(f.name);
     let x = b.arg("x", Kind::Float, &[]);
     let mut operands = vec![b.load(x, &[])];
     for number in numbers {
-        let arg = b.arg(&number.to_string(), Kind::Float, &[]);
-        operands.push(b.load(arg, &[]));
+        operands.push(match number {
+            Number::Fixed(value) => b.float(*value),
+            Number::Passed(name) => {
+                let arg = b.arg(&name.to_string(), Kind::Float, &[]);
+                b.load(arg, &[])
+            }
+        });
     }
     let y = f.make(&mut b, &operands)?;
     let store = b.plain_store(&[], y);
@@ -126,13 +170,13 @@ fn gradient(f: &Function, backward: &cotangent_ir::Stage, count: usize) -> (Toke
         (_, input, output) => (input.is_some(), output.is_some()),
     };
     let slope = quote! {
-        Some(super::Slope { kernel: &BACKWARD, input: #input, output: #output, numbers: &[#(#used),*] })
+        Some(super::Slope { kernel: Some(&BACKWARD), input: #input, output: #output, numbers: &[#(#used),*] })
     };
     (code, slope)
 }
 
 fn methods(entry: &Entry) -> TokenStream {
-    let Entry { attrs, name, numbers, .. } = entry;
+    let (Entry { attrs, name, .. }, numbers) = (entry, entry.passed());
     let companion = Ident::new(&format!("{name}__vjp"), name.span());
     let types: Vec<Ident> = (0..numbers.len()).map(|n| Ident::new(&format!("N{n}"), Span::call_site())).collect();
     let units = numbers.iter().map(|_| quote!(()));
@@ -185,6 +229,14 @@ mod tests {
         assert!(expanded("relu;").contains("input : false , output : true"));
         assert!(expanded("gelu;").contains("input : true , output : false"));
         assert!(expanded("floor;").contains("slope : None"));
+    }
+
+    #[test]
+    fn numbers_stand_for_operands_or_are_fixed() {
+        assert!(expanded("powf(exponent);").contains("pub fn powf (self , exponent : impl Number)"));
+        let cube = expanded("mod cube = powf(3.0);");
+        assert!(!cube.contains("pub fn") && cube.contains("numbers : & []") && cube.contains("v0 * v0 * v0"), "{cube}");
+        assert!(expanded("mod square_root = powf(-0.5);").contains("rsqrt"));
     }
 
     #[test]

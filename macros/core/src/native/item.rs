@@ -8,7 +8,9 @@ use super::raw;
 use super::{Unsupported, data};
 use crate::hygiene;
 use crate::kernel::ByHand;
-use cotangent_ir::{Arg, Derivative, Dim, Kernel, Kind, Partials, Save, Source, Stage, VjpError, vjp_of_calls};
+use cotangent_ir::{
+    Arg, Derivative, Dim, Kernel, Kind, Node, OutDef, Partials, Save, Source, Stage, VjpError, vjp_of_calls,
+};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::Path;
@@ -47,6 +49,8 @@ pub(crate) struct Item<'a> {
     pub(crate) by_hand: Option<&'a ByHand>,
     /// What a raw kernel is on the CPU.
     pub(crate) raw: Option<&'a Path>,
+    /// Whether its results keep the precision that is computed in.
+    pub(crate) unrounded: bool,
 }
 
 impl Item<'_> {
@@ -95,18 +99,26 @@ impl From<Unsupported> for Problem {
 /// Everything in it that has no derivative, or no native form.
 pub(crate) fn tensors(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
     let numbers: Numbers = (0..).zip(&item.params).filter(|(_, p)| p.number).map(|(at, p)| (at, p.kind)).collect();
-    let wrt: Vec<Arg> = wrt(item).collect();
+    let mut wrt: Vec<Arg> = wrt(item).collect();
     let parts = Parts { numbers: &numbers, groups: &item.groups, nonempty: &item.nonempty, callees: item.callees() };
     let (forward, beside) = match item.raw {
         Some(path) => raw::program(item, path, &parts),
         None => (program(item.kernel, "forward", &parts).map_err(one)?, quote!()),
     };
-    let (programs, gradient) = match wrt.is_empty() || item.by_hand.is_some() {
+    if item.by_hand.is_some() {
+        wrt.clear();
+    }
+    let derivative = |wrt: &[Arg]| vjp_of_calls(item.kernel, wrt, Save::Useful, item.partials).map_err(derivatives);
+    let idle = match wrt.is_empty() {
+        true => vec![],
+        false => idle(&derivative(&wrt)?.backward.kernel),
+    };
+    // A cotangent that is 0 everywhere is not computed.
+    let mut kept = (0..).map(|at| !idle.contains(&at));
+    wrt.retain(|_| kept.next().unwrap_or(true));
+    let (programs, gradient) = match wrt.is_empty() {
         true => (quote!(), quote!(None)),
-        false => {
-            let derivative = vjp_of_calls(item.kernel, &wrt, Save::Useful, item.partials).map_err(derivatives)?;
-            gradient(item.kernel, &wrt, &derivative, &parts).map_err(one)?
-        }
+        false => gradient(item.kernel, &wrt, &derivative(&wrt)?, &parts).map_err(one)?,
     };
     let (declared, constants, evaluated) = constants(item);
     let Item { attrs, cfgs, vis, name, .. } = item;
@@ -117,6 +129,7 @@ pub(crate) fn tensors(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
     // A parameter may bear any name, and those that are assigned are used behind these.
     let (left, result) = (results(), hygiene::local("result", 0));
     let (callees, paths) = (item.callees().declarations(), function::paths(item));
+    let unrounded = item.unrounded;
     let changed = item.params.iter().filter(|p| p.by_mut).map(|Param { name, .. }| quote!(*#name = #left.next();));
     let companion = item.differentiable().then(|| {
         let nexts = item.params.iter().map(|_| quote!(cts.next()));
@@ -177,6 +190,7 @@ pub(crate) fn tensors(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
                 forward: &forward::PROGRAM,
                 gradient: #gradient,
                 constants: #constants,
+                unrounded: #unrounded,
             };
         }
     })
@@ -305,6 +319,13 @@ fn derivatives(errors: Vec<VjpError>) -> Vec<Problem> {
 fn wrt<'a>(item: &'a Item<'_>) -> impl Iterator<Item = Arg> + 'a {
     let float = item.differentiable() && item.kernel.outs.iter().any(|o| o.kind == Kind::Float);
     (0..).zip(&item.params).filter(move |(_, p)| float && p.kind == Kind::Float && !p.number).map(|(at, _)| Arg(at))
+}
+
+/// The outputs of a gradient that are 0 everywhere, by number.
+fn idle(backward: &Kernel) -> Vec<usize> {
+    let zero = |node: Node| matches!(node, Node::Const(_, value) if value.as_float() == 0.0);
+    let is_idle = |out: &OutDef| out.stores.iter().all(|store| zero(backward.nodes[store.node.at()]));
+    (0..).zip(backward.outs.iter()).filter(|(_, out)| is_idle(out)).map(|(at, _)| at).collect()
 }
 
 /// The programs of a gradient, and the expression that describes it.

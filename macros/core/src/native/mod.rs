@@ -5,6 +5,7 @@
 //! nested loops over whole tensors (`nest`).
 
 mod arena;
+mod binary;
 mod by_hand;
 mod code;
 mod contract;
@@ -21,6 +22,7 @@ mod raw;
 mod rows;
 mod text;
 
+pub use binary::binary;
 pub(crate) use embedded::embedded;
 pub(crate) use function::Callees;
 pub use functions::functions;

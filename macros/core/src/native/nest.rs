@@ -308,17 +308,13 @@ impl Nest<'_> {
         let def = &k.k.args[arg.at()];
         let at = k.links(at);
         let place = self.place(&at, &def.dims);
-        let outside = match def.kind {
-            Kind::Float => quote!(0.0),
-            Kind::Int | Kind::Bool => missing(def.kind),
-        };
-        let missing = missing(def.kind);
+        let missing = missing(k, id);
         if guard {
             let inside = at.iter().zip(def.dims.iter()).map(|(at, dim)| {
                 let (at, dim) = (k.operand(*at), k.operand(*dim));
                 quote!(0 <= #at && #at < #dim)
             });
-            return quote!(if #(#inside)&&* { #name[(#place) as usize] } else { #outside });
+            return quote!(if #(#inside)&&* { #name[(#place) as usize] } else { #missing });
         }
         // The runtime has verified positions; what the macro proved lies inside.
         quote!(#name.get((#place) as usize).copied().unwrap_or(#missing))

@@ -134,18 +134,24 @@ pub(super) fn tiles(k: &Kernels<'_>, at: usize, out: &OutDef) -> Option<(Vec<Axi
         // What is made of a total is computed once that is there.
         return None;
     }
-    let sum = |over: &[Axis]| match over {
+    let sum = || match over[..] {
         [] => total(k, at, store.node),
-        &[axis] => summed(k, at, axis, store.node),
+        [axis] => summed(k, at, axis, store.node),
         _ => None,
     };
-    let found = sum(&over).or_else(|| scanned(k, at, &over, store.node)).or_else(|| elements(k, at, &over, store.node));
-    // Several axes are no row; runs of elements may be along any number of them.
-    let alone = |(rows, column, written): &(Vec<Axis>, Column, Written)| {
-        let tiles = Tiles { domain: Domain::Rows, rows: rows.clone(), column: *column, outs: vec![written.clone()] };
-        domain(k, &tiles) == Domain::Pointwise
-    };
-    found.filter(|found| !k.is_group(found.1.extent) || alone(found))
+    let (scanned, elements) = (|| scanned(k, at, &over, store.node), || elements(k, at, &over, store.node));
+    match over.last().is_none_or(|last| runs_along(k, store.node, *last)) {
+        true => sum().or_else(scanned).or_else(elements),
+        false => scanned().or_else(elements).or_else(sum),
+    }
+}
+
+/// Whether elements that lie beside each other in some argument differ in this axis.
+fn runs_along(k: &Kernels<'_>, node: Id, axis: Axis) -> bool {
+    k.reach(&[node], |_| false).into_iter().any(|id| match k.node(id) {
+        Node::Load { at, .. } => k.links(at).last().is_some_and(|last| k.bare(*last) == Some(axis)),
+        _ => false,
+    })
 }
 
 /// A sum with a constant coefficient: that, the axes and the body.

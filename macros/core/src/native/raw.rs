@@ -29,6 +29,7 @@ pub(super) fn program(item: &Item<'_>, path: &Path, parts: &Parts<'_>) -> (Token
             let (scalar, param) = (scalar(Scalar::Arg(at)), item.params.get(at as usize));
             scalars.push((Scalar::Arg(at), arg.kind));
             let (ty, value) = match arg.kind {
+                Kind::Float if param.is_some_and(|p| p.ty.to_string() == "f64") => (quote!(f64), quote!(#scalar.f64())),
                 Kind::Float => (quote!(f32), quote!(#scalar.f32())),
                 Kind::Bool => (quote!(bool), quote!(#scalar.i64() != 0)),
                 Kind::Int if param.is_some_and(|p| p.ty.to_string() == "usize") => {

@@ -3,7 +3,7 @@
 use super::code::{Kernels, Numbers, Scope, local, scalar, steps};
 use super::plan::{Tiles, Written, values};
 use super::{Access, Domain, Launch, Operand, Scalar, Slot, in_lanes};
-use cotangent_ir::{Axis, Binary, Fold, Id, Kind, Node};
+use cotangent_ir::{Axis, Binary, Fold, Id, Kind, Link, Node};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,8 +32,9 @@ fn with_operands(k: &Kernels<'_>, tiles: &Tiles, numbers: &Numbers, operands: Ve
     let roots: Vec<Id> = tiles.outs.iter().map(|w| w.node).collect();
     let needed = values(k, &roots);
     let (at, scalars, kept) = (BTreeMap::new(), BTreeMap::new(), None);
-    let mut rows = Rows { k, tiles, needed, operands, at, scalars, kept };
+    let mut rows = Rows { k, tiles, needed, operands, at, scalars, kept, streams: vec![] };
     rows.collect(numbers);
+    rows.find_streams();
     let body = rows.body();
     let Rows { operands, scalars, .. } = rows;
     let mut axes = tiles.rows.clone();
@@ -51,6 +52,8 @@ struct Rows<'a> {
     scalars: BTreeMap<Scalar, Kind>,
     /// A node whose values are kept in the memory of an output until that is written, and the output's operand.
     kept: Option<(Id, usize)>,
+    /// Random words that are computed in groups.
+    streams: Vec<Id>,
 }
 
 impl Rows<'_> {
@@ -166,6 +169,10 @@ impl Rows<'_> {
         let (tiles, k) = (self.tiles, self.k);
         for &id in &self.needed {
             if k.inline(id) || self.varies(id) {
+                code.extend(self.quotient(id).map(|(_, row)| {
+                    let (name, value) = (quotient_name(id), k.product(Kind::Float, row));
+                    quote!(let #name = #value;)
+                }));
                 continue;
             }
             let name = local(id);
@@ -226,7 +233,7 @@ impl Rows<'_> {
                     _ => quote!(#name[i] = #value;),
                 }
             });
-            code.extend(quote!(for i in 0..n { #lets #(#stores)* }));
+            code.extend(self.each(quote!(#lets #(#stores)*)));
         }
         for (o, written) in tiles.outs.iter().enumerate().filter(|(_, w)| w.access == Access::PerRow) {
             let (name, value) = (operand_name(first_out + o), k.operand(written.node));
@@ -296,10 +303,68 @@ impl Rows<'_> {
         }
         for id in needed {
             let name = local(id);
-            let value = if self.kept_at(id).is_some() { (scope.loads)(id) } else { k.expression(id, scope) };
+            let value = match self.quotient(id) {
+                _ if self.kept_at(id).is_some() => (scope.loads)(id),
+                Some((elements, _)) => {
+                    let (row, elements) = (quotient_name(id), k.product(Kind::Float, elements));
+                    quote!((#row * #elements))
+                }
+                None if self.streams.contains(&id) => {
+                    let words = words_name(id);
+                    quote!(i64::from(#words[l]))
+                }
+                None => k.expression(id, scope),
+            };
             code.extend(quote!(let #name = #value;));
         }
         code
+    }
+
+    /// The factors of a product that differ between elements, and the others, if these hold a quotient: it is the same for
+    /// the whole row.
+    fn quotient(&self, id: Id) -> Option<(Vec<&Link>, Vec<&Link>)> {
+        let Node::Prod { kind: Kind::Float, factors } = self.k.node(id) else { return None };
+        let (elements, row): (Vec<&Link>, Vec<&Link>) =
+            self.k.k.links(factors).iter().partition(|link| self.varies(link.id));
+        let is_quotient = row.iter().any(|l| l.k.as_int() < 0) && row.iter().any(|l| l.k.as_int() > 0);
+        (is_quotient && !elements.is_empty()).then_some((elements, row))
+    }
+
+    /// The random words whose number is that of the element: they are computed in groups.
+    fn find_streams(&mut self) {
+        let (k, tiles) = (self.k, self.tiles);
+        let in_order = |id: &Id| match k.node(*id) {
+            Node::Random { key, at } => k.bare(at).is_some_and(|a| tiles.is_column(k, a)) && !self.varies(key),
+            _ => false,
+        };
+        if tiles.domain == Domain::Pointwise {
+            self.streams = self.needed.iter().copied().filter(in_order).collect();
+        }
+    }
+
+    /// The loop over the elements of the tile.
+    fn each(&self, inside: TokenStream) -> TokenStream {
+        if self.streams.is_empty() {
+            return quote!(for i in 0..n { #inside });
+        }
+        let words = self.streams.iter().map(|id| {
+            let Node::Random { key, .. } = self.k.node(*id) else { return TokenStream::new() };
+            let (name, key) = (words_name(*id), self.k.operand(key));
+            quote!(let #name = row::words(#key, tile.0 + first); let #name = &#name[from..][..count];)
+        });
+        quote! {
+            let mut first = 0;
+            while first < n {
+                let from = (tile.0 + first) % row::WORDS;
+                let count = usize::min(row::WORDS - from, n - first);
+                #(#words)*
+                for l in 0..count {
+                    let i = first + l;
+                    #inside
+                }
+                first += count;
+            }
+        }
     }
 
     /// The operand that holds a node's values at this point.
@@ -339,8 +404,8 @@ impl Rows<'_> {
                 if let Some((_, _, place)) = self.k.pick(id)
                     && self.kept_at(id).is_none()
                 {
-                    // The runtime has verified positions.
-                    let (place, missing) = (self.k.operand(place), super::code::missing(self.k.kind(id)));
+                    // The runtime has verified positions; a guarded load may lie outside.
+                    let (place, missing) = (self.k.operand(place), super::code::missing(self.k, id));
                     return quote!(#name.get(#place as usize).copied().unwrap_or(#missing));
                 }
                 match (self.operands[at].access, element) {
@@ -498,6 +563,15 @@ pub(super) fn operand_name(at: usize) -> Ident {
 
 fn lane_name(at: usize) -> Ident {
     Ident::new(&format!("l{at}"), Span::call_site())
+}
+
+/// The part of a product that is the same for a row.
+fn quotient_name(product: Id) -> Ident {
+    Ident::new(&format!("q{}", product.0), Span::call_site())
+}
+
+fn words_name(random: Id) -> Ident {
+    Ident::new(&format!("w{}", random.0), Span::call_site())
 }
 
 fn row_name(axis: Axis) -> Ident {

@@ -60,6 +60,7 @@ pub fn kernel_item(kernel: &Kernel) -> Result<TokenStream, String> {
         partials: |_, _, _| None,
         by_hand: None,
         raw: None,
+        unrounded: false,
     };
     tensors(&item).map_err(|problems| {
         let said = |problem: &Problem| match problem {

@@ -78,7 +78,7 @@ fn complete(file: &str, tested: &[&str]) {
     let rules: Vec<&str> = rules.filter_map(|rest| rest.split(['(', '<']).next()).collect();
     // Those of `#[kernel(..)]` are in the test `options`.
     let options = |rule: &str| {
-        let own = ["unknown_option", "option_twice", "cpu_without_raw"];
+        let own = ["unknown_option", "option_twice", "cpu_without_raw", "unrounded_elements"];
         own.contains(&rule) || rule.starts_with("raw_") || rule.starts_with("vjp_")
     };
     let untested: Vec<&&str> = rules.iter().filter(|r| !tested.contains(r) && !options(r)).collect();
@@ -300,6 +300,16 @@ fn options() {
         "raw, cpu = f",
         "fn k(x: &mut Tensor![N]) {}",
         "`&mut` in raw kernels is not supported yet; return the changed tensor",
+    );
+    check(
+        "unrounded",
+        "fn k(x: f32) -> f32 { x }",
+        "`unrounded` is for kernels on tensors: the result of a pointwise kernel has its operands' dtype",
+    );
+    check(
+        "unrounded, unrounded",
+        "fn k(x: Tensor![N]) -> Tensor![N] { |i| x[i] }",
+        "option `unrounded` is given twice",
     );
     let source = "fn k(width: Tensor![N], n: usize) -> Tensor![N] { |i| width[i] * n }";
     check(

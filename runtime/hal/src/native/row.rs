@@ -1,6 +1,16 @@
 //! Reductions of any number of slices at once, in the lanes of [`lanes`](super::lanes): what expanded kernels call.
 
 use super::lanes::LANES;
+use cotangent_ir::philox;
+
+/// Random words that are computed together.
+pub const WORDS: usize = philox::GROUP;
+
+/// The words of the stream `key` among which word `at` is: all whose number has the same quotient by [`WORDS`].
+#[inline(always)]
+pub fn words(key: i64, at: usize) -> [u32; WORDS] {
+    philox::group(key as u64, (at / WORDS) as u64)
+}
 
 /// Below this length elements are folded one after another.
 const SHORT: usize = 16;

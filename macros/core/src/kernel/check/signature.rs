@@ -36,7 +36,7 @@ pub(crate) fn plain_function(sig: &Signature, diags: &mut Diags) {
 
 /// An option that does not exist.
 pub(crate) fn unknown_option(name: &Ident, diags: &mut Diags) {
-    let hint = did_you_mean(&text(name), ["raw", "cpu", "vjp"]);
+    let hint = did_you_mean(&text(name), ["raw", "cpu", "vjp", "unrounded"]);
     diags.error(name, format!("unknown option `{name}` for `#[kernel]`{hint}"));
 }
 
@@ -97,6 +97,14 @@ pub(crate) fn vjp_of_nothing(path: &Path, diags: &mut Diags) {
     diags.error(
         path,
         "this derivative is never taken: the kernel needs a float among what it takes and among what it gives",
+    );
+}
+
+/// A pointwise kernel whose results are not to be rounded.
+pub(crate) fn unrounded_elements(at: Span, diags: &mut Diags) {
+    diags.error_at(
+        at,
+        "`unrounded` is for kernels on tensors: the result of a pointwise kernel has its operands' dtype",
     );
 }
 

@@ -104,7 +104,7 @@ impl Lower<'_> {
             Some(Binding::Param(param)) => match self.params[param].ast.kind {
                 ParamKind::Tensor(_) => return Some(param),
                 ParamKind::Unknown => {}
-                ParamKind::Scalar(_) | ParamKind::Size | ParamKind::Key => {
+                ParamKind::Scalar(_) | ParamKind::Wide | ParamKind::Size | ParamKind::Key => {
                     check::index_of_scalar(name, self.diags);
                 }
             },

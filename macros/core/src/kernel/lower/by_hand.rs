@@ -24,7 +24,7 @@ pub(super) fn by_hand(
     let float = |kind: &ParamKind| match kind {
         ParamKind::Tensor(shape) => shape.is_float(),
         ParamKind::Scalar(kind) => form == Form::Pointwise && *kind == Kind::Float,
-        ParamKind::Size | ParamKind::Key | ParamKind::Unknown => false,
+        ParamKind::Wide | ParamKind::Size | ParamKind::Key | ParamKind::Unknown => false,
     };
     let wrt: Vec<Arg> = (0..).zip(&ast.params).filter(|(_, p)| float(&p.kind)).map(|(at, _)| Arg(at)).collect();
     let float_outs: Vec<u32> = (0..).zip(outs).filter(|(_, o)| o.1 == Kind::Float).map(|(at, _)| at).collect();

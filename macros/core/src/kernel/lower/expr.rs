@@ -215,7 +215,7 @@ impl Lower<'_> {
         let at = At::from(name.span());
         self.params[param].used = true;
         match &self.params[param].ast.kind {
-            ParamKind::Scalar(_) | ParamKind::Size => {
+            ParamKind::Scalar(_) | ParamKind::Wide | ParamKind::Size => {
                 self.note(&at);
                 Some(self.b.load(self.params[param].arg, &[]))
             }

@@ -57,7 +57,10 @@ pub(super) fn kernel(ast: Kernel, diags: &mut Diags) -> Option<Lowered> {
         kernel.outs.iter().zip(&ast.outs).map(|(out, _)| (out.name.to_string(), out.kind)).collect();
     let by_hand = by_hand::by_hand(&ast, form, &declared, &mut called, diags);
     let Kernel { name, attrs, vis, params, outs, options, .. } = ast;
-    let raw = options.cpu;
+    if let (Form::Pointwise, Some(at)) = (form, options.unrounded) {
+        check::signature::unrounded_elements(at, diags);
+    }
+    let (raw, unrounded) = (options.cpu, options.unrounded.is_some());
     Some(Lowered {
         form,
         kernel,
@@ -66,6 +69,7 @@ pub(super) fn kernel(ast: Kernel, diags: &mut Diags) -> Option<Lowered> {
         vis,
         by_hand,
         raw,
+        unrounded,
         params,
         outs,
         callees,
@@ -165,6 +169,12 @@ impl<'a> Lower<'a> {
         for (place, param) in ast.params.iter().enumerate() {
             let (kind, extents) = match &param.kind {
                 ParamKind::Scalar(kind) => (*kind, Some(vec![])),
+                ParamKind::Wide => {
+                    if form == Form::Pointwise {
+                        check::signature::unknown_type(&param.ty, self.diags);
+                    }
+                    (Kind::Float, Some(vec![]))
+                }
                 ParamKind::Size | ParamKind::Key => {
                     if form == Form::Pointwise {
                         check::signature::pointwise_parameter(&param.ty, self.diags);

@@ -193,7 +193,7 @@ impl Lower<'_> {
         uses.iter().any(|place| match self.lookup(&text(place.tensor)) {
             Some(Binding::Param(param)) => match &self.params[param].ast.kind {
                 ParamKind::Tensor(_) => self.indexed_extent(place).is_none(),
-                ParamKind::Unknown | ParamKind::Scalar(_) | ParamKind::Size | ParamKind::Key => true,
+                ParamKind::Unknown | ParamKind::Scalar(_) | ParamKind::Wide | ParamKind::Size | ParamKind::Key => true,
             },
             Some(Binding::Value(_) | Binding::Hidden) | None => true,
         })

@@ -50,6 +50,8 @@ fn options(args: TokenStream, diags: &mut Diags) -> Options {
             match text(&name).as_str() {
                 "raw" if options.raw.is_some() => check::option_twice(&name, diags),
                 "raw" => options.raw = Some(name.span()),
+                "unrounded" if options.unrounded.is_some() => check::option_twice(&name, diags),
+                "unrounded" => options.unrounded = Some(name.span()),
                 "vjp" => {
                     input.parse::<Token![=]>()?;
                     let path = Path::parse_mod_style(input)?;
@@ -152,6 +154,7 @@ fn param_kind(ty: &Type, diags: &mut Diags) -> ParamKind {
     }
     match scalar(ty) {
         Some("f32") => ParamKind::Scalar(Kind::Float),
+        Some("f64") => ParamKind::Wide,
         Some("i64") => ParamKind::Scalar(Kind::Int),
         Some("bool") => ParamKind::Scalar(Kind::Bool),
         Some("usize") => ParamKind::Size,
@@ -224,7 +227,7 @@ fn is_tensor(ty: &Type) -> bool {
 
 /// The name of a scalar type, the paths of `std` included.
 fn scalar(ty: &Type) -> Option<&'static str> {
-    const NAMES: [&str; 5] = ["f32", "i64", "usize", "bool", "Key"];
+    const NAMES: [&str; 6] = ["f32", "f64", "i64", "usize", "bool", "Key"];
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last().filter(|s| path.qself.is_none() && s.arguments.is_none())?;
     NAMES.into_iter().find(|name| last.ident == name)
