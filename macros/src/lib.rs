@@ -4,6 +4,38 @@ use proc_macro::TokenStream;
 
 /// Makes a model of a struct or an enum, and derives the gradients of its methods.
 ///
+/// # Fusion
+///
+/// Operations of single elements in the body of a method (`+`, `*`, `tanh`, `gelu`, ..) that read one another are computed
+/// by one kernel, and so is their gradient; values between them are never stored. Operands broadcast, and reductions along
+/// the last axis take part: `softmax(-1)`, `log_softmax(-1)`, `sum_keepdim(-1)`, `mean_keepdim(-1)`, `layer_norm(..)`. Numbers
+/// in between are not rounded to 16 bits. Layers, calls of functions and all other operations end a group.
+///
+/// ```
+/// use cotangent::prelude::*;
+///
+/// #[model(dims(C))]
+/// struct Norm {
+///     #[init(ones)]
+///     weight: Param![C],
+///     #[config(1e-6)]
+///     eps: f64,
+/// }
+///
+/// #[model]
+/// impl Norm {
+///     /// One kernel forward, one backward.
+///     fn forward(&self, x: Tensor![B, C], skip: Tensor![B, C]) -> Tensor![B, C] {
+///         let h = x + skip;
+///         h * (h.square().mean_keepdim(-1) + self.eps).rsqrt() * self.weight
+///     }
+/// }
+/// ```
+///
+/// With `COTANGENT_REPORT=1` in the environment a program prints, for each outermost call of a companion when it is first made,
+/// the groups of every method by file and line, the launches, and the bytes that are kept for the backward pass by field;
+/// `cotangent::report::of` gives that as a value. `#[no_fuse]` on a method or an impl turns fusion off.
+///
 /// # Checkpoints
 ///
 /// A pullback keeps what the derivative of each operation reads. In the body of a method, `#[checkpoint]` on a `let`, on a

@@ -3,5 +3,6 @@
 mod bodies;
 mod checkpoint;
 mod fusion;
+mod report;
 mod support;
 mod training;

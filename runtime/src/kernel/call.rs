@@ -90,13 +90,13 @@ pub fn vjp(def: &'static Def, args: Vec<Given>, want: Want) -> (Outs, Saved) {
     let derived = [gradient.stage, Some(gradient.backward)];
     let uses = |source| derived.iter().flatten().any(|d| d.sources.contains(&source));
     let count = args.len();
-    let kept = (0..count as u32).map(|a| uses(Source::Arg(a)).then(|| args[a as usize].clone())).collect();
+    let kept = (0..count as u32).map(|a| uses(Source::Arg(a)).then(|| args[a as usize].keep())).collect();
     let declared = def.forward.ir.outs.len();
     // What is kept beside the outputs is not rounded.
     let stored = |at: usize, float: DType| if at < declared { def.stored(float) } else { float.compute() };
     let (mut outs, sizes) = run(gradient.saving, &args, &Sizes::of(def.constants), &stored, |_| true);
     let saved =
-        (0..outs.len() as u32).map(|o| uses(Source::Out(o)).then(|| outs[o as usize].clone()).flatten()).collect();
+        (0..outs.len() as u32).map(|o| uses(Source::Out(o)).then(|| outs[o as usize].clone().map(Raw::keep)).flatten()).collect();
     outs.truncate(declared);
     // A single output has a cotangent whenever its pullback runs.
     let place = |out: &Raw| (out.device, out.dtype, out.shape);

@@ -170,9 +170,9 @@ pub fn apply_vjp(def: &'static Elementwise, args: Vec<Given>, want: Want) -> (Ou
     let own: Vec<(Dims, DType)> = ins.iter().map(|x| (x.shape, x.dtype)).collect();
     let shape = own.iter().fold(Dims::new(), |all, (s, _)| broadcast(def.forward.name, &all, s));
     let uses = |source| backward.sources.contains(&source);
-    let args = (0..).zip(&ins).map(|(a, x)| uses(Source::Arg(a)).then(|| x.clone())).collect();
+    let args = (0..).zip(&ins).map(|(a, x)| uses(Source::Arg(a)).then(|| x.clone().keep())).collect();
     let outs = broadcast_run(def.forward, ins);
-    let saved = (0..).zip(&outs).map(|(o, y)| uses(Source::Out(o)).then(|| y.clone())).collect();
+    let saved = (0..).zip(&outs).map(|(o, y)| uses(Source::Out(o)).then(|| y.clone().keep())).collect();
     (self::outs(outs), Kept(Some(Inner { backward, want, shape, own, args, outs: saved })))
 }
 

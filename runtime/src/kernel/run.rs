@@ -45,6 +45,11 @@ impl Given {
         })
     }
 
+    /// The argument as a pullback keeps it.
+    pub(super) fn keep(&self) -> Given {
+        Given { tensor: self.tensor.clone().map(Raw::keep), ..self.clone() }
+    }
+
     pub(super) fn tensor(&self) -> Option<&Raw> {
         self.tensor.as_ref()
     }

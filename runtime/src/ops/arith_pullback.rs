@@ -90,7 +90,7 @@ fn vjp(op: Op, a: Tensor, b: Value<Float>, want: [bool; 2]) -> (Tensor, Saved) {
     let (pair, (a, b)) = (op.pair(), (a.raw, b.raw));
     let keep = |at: usize, x: &Raw| {
         let mut slopes = pair.slopes.iter().zip(want).filter(|(_, wanted)| *wanted).filter_map(|(s, _)| s.as_ref());
-        slopes.any(|slope| slope.reads[at]).then(|| x.clone())
+        slopes.any(|slope| slope.reads[at]).then(|| x.clone().keep())
     };
     let saved = Saved::Tensors { pair, like: [Like::of(&a), Like::of(&b)], want, kept: [keep(0, &a), keep(1, &b)] };
     (Tensor::from_raw(binary(pair.forward, a, b, &[])), saved)

@@ -215,7 +215,7 @@ fn select_vjp(c: Tensor<Bool>, a: Value<Float>, b: Value<Float>, want: Want) -> 
     };
     let (sa, sb) = (shape(&a, 2), shape(&b, 3));
     let y = choose(&c.raw, a, b);
-    let kept = (sa.is_some() || sb.is_some()).then_some(c.raw);
+    let kept = (sa.is_some() || sb.is_some()).then(|| c.raw.keep());
     (y, Choice { c: kept, a: sa, b: sb })
 }
 
@@ -258,7 +258,7 @@ impl Tensor {
         want: Want,
     ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, (), ())> + use<N>) {
         let y = masked_fill(self, &mask, value.number());
-        let mask = want.has(0).then_some(mask.raw);
+        let mask = want.has(0).then(|| mask.raw.keep());
         (y, pull(move |ct, (): &mut ()| (masked_fill_backward(ct, mask), (), ())))
     }
 }

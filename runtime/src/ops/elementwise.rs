@@ -253,9 +253,9 @@ impl Function {
         let Some(slope) = self.slope.as_ref().filter(|_| want.has(0)) else {
             return (self.of(x, numbers), Chain::unwanted());
         };
-        let saved = slope.input.then(|| x.raw.clone());
+        let saved = slope.input.then(|| x.raw.clone().keep());
         let y = unary(self.forward, x.raw, numbers);
-        let result = slope.output.then(|| y.clone());
+        let result = slope.output.then(|| y.clone().keep());
         let mut scalars = [None; 2];
         let taken = numbers.iter().zip(slope.numbers).filter(|(_, taken)| **taken);
         scalars.iter_mut().zip(taken).for_each(|(slot, (number, _))| *slot = Some(*number));

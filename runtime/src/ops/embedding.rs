@@ -45,7 +45,7 @@ impl Tensor {
     ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, ())> + use<>) {
         let (table, dtype) = (self.raw.shape, self.raw.dtype);
         let y = gather(self, &ids);
-        (y, Scatter { table, dtype, ids: want.has(0).then_some(ids.raw) })
+        (y, Scatter { table, dtype, ids: want.has(0).then(|| ids.raw.keep()) })
     }
 }
 

@@ -36,7 +36,7 @@ impl Tensor {
     ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, Option<Tensor>)> + use<>) {
         let product = Product::new(&self.raw, &other.raw);
         let y = Tensor::from_raw(product.run(&self.raw, &other.raw));
-        let (a, b) = (want.has(1).then_some(self.raw), want.has(0).then_some(other.raw));
+        let (a, b) = (want.has(1).then(|| self.raw.keep()), want.has(0).then(|| other.raw.keep()));
         (y, Factors { product, a, b })
     }
 }

@@ -183,7 +183,7 @@ fn amax(x: Tensor, over: &Over) -> Tensor {
 fn amax_vjp(x: Tensor, over: Over, want: Want) -> (Tensor, Maxima) {
     not_empty("amax", &over);
     let y = fold::max(&x.raw, over.mask);
-    let saved = want.has(0).then(|| (x.raw, y.clone()));
+    let saved = want.has(0).then(|| (x.raw.keep(), y.clone().keep()));
     (Tensor::from_raw(over.finish(y)), Maxima { over, saved })
 }
 

@@ -5,6 +5,7 @@ use super::dims::{Dims, Strides};
 use super::kind::Storage;
 use crate::device::Device;
 use crate::raise::raise;
+use crate::report;
 use bytemuck::Zeroable;
 use cotangent_hal::{Arg, Buffer, DType, Error, Kernel, Scalar, View};
 
@@ -234,6 +235,12 @@ impl Raw {
         let shape = Dims::of("reshape", shape);
         debug_assert!(self.is_contiguous() && self.numel() == shape.numel());
         Raw { strides: shape.row_major(), shape, ..self }
+    }
+
+    /// The tensor as a pullback keeps it: what a report counts.
+    pub(crate) fn keep(self) -> Raw {
+        report::kept(&self);
+        self
     }
 
     /// A view without the last axis, of extent 1.
