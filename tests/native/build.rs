@@ -4,7 +4,6 @@ use cotangent_ir::Kernel;
 use std::fmt::Write;
 use std::path::Path;
 
-#[allow(dead_code, reason = "kernels alone are needed of what the tests share")]
 #[path = "../../runtime/ir/tests/suite/common/mod.rs"]
 mod common;
 

@@ -65,7 +65,7 @@ functions! {
     /// The error function of each element.
     erf;
     /// One minus the error function of each element. Where the result is small its last digits are lost. The error is below
-    /// 6e-8 rather than relative to the result.
+    /// 1.2e-7 rather than relative to the result.
     erfc;
     /// The logarithm of the size of the gamma function of each element.
     lgamma;

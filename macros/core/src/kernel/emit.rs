@@ -1,7 +1,7 @@
 //! Rust code for a kernel: its function, its companion, its declared shapes, and the programs behind them.
 
 use super::ast::ParamKind;
-use super::{Form, Lowered, lower};
+use super::{ByHand, Form, Lowered, lower};
 use crate::diags::Diags;
 use crate::dims::{self, TensorType};
 use crate::native::{self, Item, Problem};
@@ -14,11 +14,11 @@ pub(super) fn kernel(lowered: &Lowered, diags: &mut Diags) -> TokenStream {
     let cfgs = lowered.attrs.iter().filter(|a| a.path().is_ident("cfg"));
     let (attrs, params) = (&lowered.attrs, params(lowered));
     let (mut list, mut paths) = (lowered.kernel.callees.to_vec(), lowered.callees.clone());
-    if let Some((callee, path)) = lowered.by_hand.as_ref().and_then(|by_hand| Some((by_hand.callee?, &by_hand.path))) {
-        if !list.iter().any(|known| std::ptr::eq(*known, callee)) {
-            list.push(callee);
-            paths.push(path.clone());
-        }
+    if let Some(ByHand { path, callee: Some(callee), .. }) = &lowered.by_hand
+        && !list.iter().any(|known| std::ptr::eq(*known, *callee))
+    {
+        list.push(callee);
+        paths.push(path.clone());
     }
     let item = Item {
         attrs: quote!(#(#attrs)*),

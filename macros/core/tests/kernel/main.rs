@@ -2,6 +2,7 @@
 //! panic.
 
 mod errors;
+mod expansions;
 mod fuzz;
 mod inplace;
 mod inside;

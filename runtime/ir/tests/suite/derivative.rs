@@ -5,8 +5,8 @@ use crate::common::{
     check_gradient_sized, cotangents, derive, floats, gradients, kernel, objective, random, run, shapes,
 };
 use cotangent_ir::{
-    Arg, Builder, Derivative, Kernel, Kind, Save, Stage, Unary, Value, extents, jvp, link, show, slopes, verify, vjp,
-    vjp_of_calls,
+    Arg, Builder, Derivative, Id, Kernel, Kind, Save, Source, Stage, Unary, Value, extents, jvp, link, show, slopes,
+    slopes_by_hand, verify, vjp, vjp_of_calls,
 };
 use std::sync::OnceLock;
 
@@ -221,10 +221,11 @@ fn gradients_are_reproducible() {
 }
 
 /// The partial derivatives of what `calls` calls, found by name.
-fn partials(kernel: &'static Kernel, operand: usize) -> Option<&'static Kernel> {
+fn partials(kernel: &'static Kernel, of: usize, by: usize) -> Option<&'static Kernel> {
     static SLOPES: OnceLock<Vec<Kernel>> = OnceLock::new();
-    let slopes = SLOPES.get_or_init(|| slopes(kernel, &[Arg(0), Arg(1)], |_, _| None).expect("it has no calls"));
-    slopes.get(operand).filter(|_| kernel.name == "mix")
+    let wrt = [Arg(0), Arg(1)];
+    let slopes = SLOPES.get_or_init(|| slopes(kernel, of, &wrt, |_, _, _| None).expect("it has no calls"));
+    slopes.get(by).filter(|_| kernel.name == "mix")
 }
 
 #[test]
@@ -262,6 +263,33 @@ fn calls_may_stand_as_they_are() {
         assert!((a - b).abs() < 1e-12, "{a} {b}");
     }
 
-    let errors = vjp_of_calls(&k, &[Arg(0)], Save::Nothing, |_, _| None).unwrap_err();
+    let errors = vjp_of_calls(&k, &[Arg(0)], Save::Nothing, |_, _, _| None).unwrap_err();
     assert_eq!(errors[0].to_string(), "the derivative of this call is not supported yet; mark it with `detach`");
+}
+
+#[test]
+fn slopes_by_hand_are_calls() {
+    let scalars = |name: &str, args: &[&str], outs: fn(&mut Builder, &[Id]) -> Vec<Id>| {
+        let mut b = Builder::new(name);
+        let args: Vec<Arg> = args.iter().map(|name| b.arg(name, Kind::Float, &[])).collect();
+        let args: Vec<Id> = args.into_iter().map(|arg| b.load(arg, &[])).collect();
+        for (at, out) in outs(&mut b, &args).into_iter().enumerate() {
+            b.output_over(&format!("y{at}"), &[], out);
+        }
+        b.finish()
+    };
+    let primal = scalars("primal", &["a", "b"], |b, x| vec![b.mul(x[0], x[1]), b.add(x[0], x[1])]);
+    // Of the first result, the cotangents of both, the second argument: what it computes is of no matter.
+    let hand = scalars("hand", &["y0", "ct0", "ct1", "b"], |b, x| {
+        let twice = b.scale(2.0, x[2]);
+        let ct = b.add(x[1], twice);
+        vec![b.mul(ct, x[0]), b.mul(ct, x[3])]
+    });
+    let hand: &'static Kernel = Box::leak(Box::new(hand));
+    let takes = [Source::Out(0), Source::Cotangent(0), Source::Cotangent(1), Source::Arg(Arg(1))];
+    let args = [Value::float(&[], vec![3.0]), Value::float(&[], vec![5.0])];
+    for (of, expected) in [(0, [15.0, 5.0]), (1, [30.0, 10.0])] {
+        let slopes = slopes_by_hand(&primal, of, &[Arg(0), Arg(1)], hand, &takes).unwrap();
+        assert_eq!(slopes.iter().map(|k| run(k, &args)[0].floats()[0]).collect::<Vec<_>>(), expected);
+    }
 }

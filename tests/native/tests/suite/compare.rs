@@ -14,7 +14,9 @@ fn tolerance(dtype: DType) -> f64 {
         DType::F64 => (f64::EPSILON, f64::EPSILON),
         DType::F16 => (f64::exp2(-10.0), f64::from(f32::EPSILON)),
         DType::BF16 => (f64::exp2(-7.0), f64::from(f32::EPSILON)),
-        _ => (f64::from(f32::EPSILON), f64::from(f32::EPSILON)),
+        DType::F32 | DType::I64 | DType::I32 | DType::U8 | DType::Bool => {
+            (f64::from(f32::EPSILON), f64::from(f32::EPSILON))
+        }
     };
     4.0 * stored + 2048.0 * computed
 }
