@@ -8,19 +8,14 @@ use crate::diff::{Pullback, Want};
 use crate::raise::raise;
 use crate::tensor::{Axes, Dims, Int, IntoAxes, Raw, Strides, Tensor, launch};
 use cotangent_hal::{Arg, DType, Error};
+use cotangent_macros::kernel;
 
-cotangent_hal::kernel! {
-    /// The cotangent of a maximum, spread evenly over the elements that equal it.
-    static AMAX_BACKWARD = Rows "amax" (x: Each F32, y: PerRow F32, ct: PerRow F32) -> (dx: Each F32) |tile| {
-        let (m, ct) = (y[0], ct[0]);
-        let mut ties = 0u32;
-        for &v in x {
-            ties += u32::from(v == m);
-        }
-        let part = ct / ties as Real;
-        for i in 0..tile.1 {
-            dx[i] = if x[i] == m { part } else { 0.0 * part };
-        }
+/// The cotangent of the maximum `y` of each row, spread evenly over the elements that equal it; NaN where it is NaN.
+#[kernel]
+fn shares(x: Tensor![R.., C], y: Tensor![R..], ct: Tensor![R..]) -> Tensor![R.., C] {
+    |r, i| {
+        let part = ct[r] / sum(|j| if x[r][j] == y[r] { 1.0 } else { 0.0 });
+        if x[r][i] == y[r] { part } else { 0.0 * part }
     }
 }
 
@@ -135,14 +130,9 @@ impl Pullback<()> for Maxima {
 }
 
 fn amax_backward(over: &Over, x: &Raw, y: &Raw, ct: &Raw) -> Raw {
-    let ct = over.dropped(ct);
-    let x = fold::to_rows(x, over.mask);
-    let dx = Raw::empty(&x.device, x.dtype, &x.shape);
-    if x.numel() > 0 {
-        let args = [Arg::In(x.view()), Arg::In(y.view()), Arg::In(ct.view()), Arg::Out(dx.view())];
-        launch(&x.device, &AMAX_BACKWARD, &x.shape, &args);
-    }
-    fold::from_rows(dx, over.mask, &over.shape)
+    let rows = fold::to_rows(x, over.mask);
+    let dx = shares(Tensor::from_raw(rows), Tensor::from_raw(y.clone()), Tensor::from_raw(over.dropped(ct)));
+    fold::from_rows(dx.raw, over.mask, &over.shape)
 }
 
 #[track_caller]

@@ -1,4 +1,4 @@
-//! Reductions of any number of slices at once, in the lanes of [`lanes`](super::lanes): what expanded kernels call.
+//! Reductions of any number of slices at once, in lanes: what expanded kernels call.
 
 use super::lanes::LANES;
 use cotangent_ir::philox;
