@@ -5,6 +5,7 @@
 //! AVX-512 give the same bits. All are generic over `f32` and `f64`.
 
 use super::Float;
+use super::scalar::{Number, maximum};
 
 /// The number of partial results.
 pub const LANES: usize = 64;
@@ -130,20 +131,13 @@ pub fn max<T: Float>(x: &[T]) -> T {
 
 /// The largest number, `-inf` where there is none, NaN where one is NaN.
 #[inline(always)]
-pub fn max_or_nan<T: Float>(x: &[T]) -> T {
-    fold1(x, T::NEG_INFINITY, larger_or_nan, larger_or_nan)
+pub fn max_or_nan<T: Float + Number>(x: &[T]) -> T {
+    fold1(x, T::NEG_INFINITY, maximum, maximum)
 }
 
 #[inline(always)]
 fn larger<T: Float>(a: T, b: T) -> T {
     if b > a { b } else { a }
-}
-
-#[inline(always)]
-fn larger_or_nan<T: Float>(a: T, b: T) -> T {
-    // Both selects keep `a` where it is NaN.
-    let m = if b > a { b } else { a };
-    if b.is_nan() { b } else { m }
 }
 
 /// The last elements in a full set of lanes, so that they are folded by the same vector instructions.

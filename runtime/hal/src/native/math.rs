@@ -35,27 +35,18 @@ const EXP_MIN: f32 = -87.336_54;
 /// `e^x`, error below 1.1. Results below the smallest normal number are 0.
 #[inline(always)]
 pub fn exp<const FMA: bool>(x: f32) -> f32 {
-    // The clamps are selects, which let NaN through.
-    let t = if x > EXP_MAX { EXP_MAX } else { x };
-    let t = if t < EXP_MIN { EXP_MIN } else { t };
-    let rounded = fma::<FMA>(t, std::f32::consts::LOG2_E, ROUND);
+    let rounded = fma::<FMA>(x, std::f32::consts::LOG2_E, ROUND);
     let n = rounded - ROUND;
-    let r = fma::<FMA>(n, -LN2_HIGH, t);
+    let r = fma::<FMA>(n, -LN2_HIGH, x);
     let r = fma::<FMA>(n, -LN2_LOW, r);
     let p =
         polynomial::<FMA, 6>(r, [1.987_569_1e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 5e-1]);
     let y = fma::<FMA>(p, r * r, r) + 1.0;
-    // 2^n in two factors: n reaches 128, which no exponent holds.
-    let n = (rounded.to_bits() as i32).wrapping_sub(ROUND.to_bits() as i32);
-    let half = n >> 1;
-    let y = y * power_of_two(half) * power_of_two(n.wrapping_sub(half));
+    // Times 2^n: n lies in the low bits of the rounded number, where the shift makes it an exponent.
+    let y = f32::from_bits(y.to_bits().wrapping_add(rounded.to_bits() << 23));
+    // What lies outside, for which the above is meaningless, is decided by `x`; the sum is NaN where it is.
     let y = if x < EXP_MIN { 0.0 } else { y };
-    if x > EXP_MAX { f32::INFINITY } else { y }
-}
-
-#[inline(always)]
-fn power_of_two(n: i32) -> f32 {
-    f32::from_bits((n.wrapping_add(127) as u32) << 23)
+    if x <= EXP_MAX { y } else { x + f32::INFINITY }
 }
 
 /// The natural logarithm, error below 0.9. `-inf` at 0, NaN below 0.
