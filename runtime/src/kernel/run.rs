@@ -1,6 +1,7 @@
 //! Runs a program.
 
 use super::bind::{Bound, Sizes};
+use super::few::Few;
 use super::product::{self, Side};
 use super::{Factor, Launch, Operand, Program, Slot, Step, Value};
 use crate::device::Device;
@@ -8,7 +9,7 @@ use crate::ops::{float_of, indices};
 use crate::raise::raise;
 use crate::tensor::{Dims, Raw, Strides, launch};
 use cotangent_hal::{Access, Arg, DType, Error, Role, Scalar, View};
-use cotangent_ir::{Id, Kind, Mode};
+use cotangent_ir::{Axis, Id, Kind, Mode};
 
 /// An argument of a program: a tensor or a number.
 #[derive(Clone)]
@@ -72,8 +73,7 @@ pub(super) fn run(
         raise(Error::Argument { op: ir.name.to_string(), message })
     };
     args.iter().filter_map(Given::tensor).for_each(|t| first.same_device(&ir.name, t));
-    let shapes: Vec<Option<&[usize]>> = args.iter().map(|a| a.tensor().map(|t| &*t.shape)).collect();
-    let bound = Bound::new(program, &shapes, known);
+    let bound = Bound::new(program, args, known);
     for &dim in program.nonempty {
         if bound.size(dim) == 0 {
             let message = format!("`{}` is 0, expected at least 1: an element along it is read", ir.dims[dim as usize]);
@@ -88,7 +88,7 @@ pub(super) fn run(
     }
     let float = float_of(args.iter().filter_map(Given::tensor));
     let needed = program.needed(wanted);
-    let mut taken = vec![false; args.len()];
+    let mut taken = Few::<_, 8>::repeat(false, args.len());
     let mut memory = Memory { program, args, outs: Vec::with_capacity(ir.outs.len()), temps: vec![] };
     for (at, out) in ir.outs.iter().enumerate() {
         if !needed.outs[at] {
@@ -113,12 +113,12 @@ pub(super) fn run(
             None => Raw::empty(&first.device, dtype, &shape),
         }));
     }
-    for (temp, needed) in program.temps.iter().zip(&needed.temps) {
-        let extents: Vec<Id> = temp.axes.iter().map(|axis| ir.axes[axis.at()].extent).collect();
-        let make = || Raw::empty(&first.device, stored(temp.kind, float.compute()), &bound.shape(&extents));
+    for (temp, needed) in program.temps.iter().zip(needed.temps.iter()) {
+        let shape = || bound.shape(&Few::<_, 8>::of(Id(0), temp.axes.iter().map(|axis| ir.axes[axis.at()].extent)));
+        let make = || Raw::empty(&first.device, stored(temp.kind, float.compute()), &shape());
         memory.temps.push(needed.then(make));
     }
-    for (step, _) in program.steps.iter().zip(&needed.steps).filter(|(_, needed)| **needed) {
+    for (step, _) in program.steps.iter().zip(needed.steps.iter()).filter(|(_, needed)| **needed) {
         match step {
             Step::Launch(l) => start(&memory, l, &bound),
             Step::Product(p) => {
@@ -153,15 +153,16 @@ struct Memory<'a> {
 impl Memory<'_> {
     /// A tensor, and the extents that it was declared with.
     #[track_caller]
-    fn tensor(&self, slot: Slot) -> (&Raw, Vec<Id>) {
+    fn tensor(&self, slot: Slot) -> (&Raw, Few<Id, 8>) {
         let ir = self.program.ir;
+        let all = |dims: &[Id]| Few::of(Id(0), dims.iter().copied());
         let (raw, extents) = match slot {
-            Slot::In(at) => (self.args[at as usize].tensor(), ir.args[at as usize].dims.to_vec()),
-            Slot::Out(at) => (self.outs[at as usize].as_ref(), ir.outs[at as usize].dims.to_vec()),
+            Slot::In(at) => (self.args[at as usize].tensor(), all(&ir.args[at as usize].dims)),
+            Slot::Out(at) => (self.outs[at as usize].as_ref(), all(&ir.outs[at as usize].dims)),
             Slot::Temp(at) => {
-                let extent = |axis: &cotangent_ir::Axis| ir.axes[axis.at()].extent;
+                let extent = |axis: &Axis| ir.axes[axis.at()].extent;
                 let axes = self.program.temps[at as usize].axes;
-                (self.temps[at as usize].as_ref(), axes.iter().map(extent).collect())
+                (self.temps[at as usize].as_ref(), Few::of(Id(0), axes.iter().map(extent)))
             }
         };
         match raw {
@@ -175,8 +176,8 @@ impl Memory<'_> {
         let name = &*self.program.ir.name;
         let (raw, extents) = self.tensor(factor.slot);
         let (mut along, mut begin) = (vec![], 0);
-        for (axis, extent) in factor.axes.iter().zip(extents) {
-            let shape = bound.axes(extent);
+        for (axis, extent) in factor.axes.iter().zip(&*extents) {
+            let shape = bound.axes(*extent);
             let end = begin + shape.len();
             along.push((*axis, shape, Strides::of(name, &raw.strides[begin..end])));
             begin = end;
@@ -209,21 +210,22 @@ fn lender(
         Slot::In(arg) => arg as usize,
         Slot::Out(_) | Slot::Temp(_) => usize::MAX,
     };
-    let mut found: Vec<usize> = only.operands.iter().filter(fits).map(argument).collect();
-    found.sort_by_key(|arg| program.ir.args[*arg].name != program.ir.outs[out].name);
+    let own_name = |arg: &usize| program.ir.args[*arg].name == program.ir.outs[out].name;
     // What another output replaces is left to that one.
     let reserved = |arg: &usize| {
         let name = &program.ir.args[*arg].name;
         program.ir.outs.iter().enumerate().any(|(at, o)| at != out && o.name == *name)
     };
-    found.into_iter().find(|arg| !reserved(arg))
+    let found = || only.operands.iter().filter(fits).map(argument).filter(|arg| !reserved(arg));
+    found().find(own_name).or_else(|| found().next())
 }
 
 #[track_caller]
 fn start(memory: &Memory<'_>, l: &Launch, bound: &Bound<'_>) {
     let (program, args) = (memory.program, memory.args);
     let name = &program.ir.name;
-    let extents: Vec<Dims> = l.axes.iter().map(|&axis| bound.axes(program.ir.axes[axis.at()].extent)).collect();
+    let extent = |axis: &Axis| bound.axes(program.ir.axes[axis.at()].extent);
+    let extents = Few::<_, 8>::of(Dims::new(), l.axes.iter().map(extent));
     let mut shape = Dims::new();
     extents.iter().flat_map(|e| e.iter()).for_each(|&n| shape.push(name, n));
     let single = shape.is_empty();
@@ -231,59 +233,62 @@ fn start(memory: &Memory<'_>, l: &Launch, bound: &Bound<'_>) {
         shape.push(name, 1);
     }
     let seen = l.operands.iter().zip(l.kernel.operands);
-    let windows: Vec<Window> = seen
-        .map(|(operand, tile)| {
-            let axes = match tile.access {
-                Access::Each | Access::Whole | Access::Part => &extents[..],
-                Access::Total => &[],
-                Access::PerRow => &extents[..extents.len().saturating_sub(1)],
-                Access::PerColumn => &extents[extents.len().saturating_sub(1)..],
-            };
-            let mut window = window(memory, operand, axes, bound);
-            if single && operand.view.is_some() && tile.access == Access::Each {
-                window.shape.push(name, 1);
-                window.strides.push(name, 1);
-            }
-            window
-        })
-        .collect();
-    let tensors = windows.iter().zip(l.kernel.operands).map(|(window, tile)| match tile.role {
-        Role::In => Arg::In(window.view()),
-        Role::Out | Role::InOut => Arg::Out(window.view()),
+    let windows = seen.map(|(operand, tile)| {
+        let axes = match tile.access {
+            Access::Each | Access::Whole | Access::Part => &extents[..],
+            Access::Total => &[],
+            Access::PerRow => &extents[..extents.len().saturating_sub(1)],
+            Access::PerColumn => &extents[extents.len().saturating_sub(1)..],
+        };
+        let mut window = window(memory, operand, axes, bound);
+        if single && operand.view.is_some() && tile.access == Access::Each {
+            window.shape.push(name, 1);
+            window.strides.push(name, 1);
+        }
+        Some(window)
     });
-    let mut list: Vec<Arg<'_>> = tensors.collect();
-    list.extend(l.scalars.iter().map(|value| {
-        Arg::Scalar(match *value {
+    let windows = Few::<_, 6>::of(None, windows);
+    let mut list = Few::<Arg<'_>, 8>::new(Arg::Scalar(Scalar::Int(0)));
+    for (window, tile) in windows.iter().flatten().zip(l.kernel.operands) {
+        list.push(match tile.role {
+            Role::In => Arg::In(window.view()),
+            Role::Out | Role::InOut => Arg::Out(window.view()),
+        });
+    }
+    for value in l.scalars {
+        list.push(Arg::Scalar(match *value {
             Value::Size(dim) => Scalar::Int(bound.size(dim)),
             Value::Arg(arg) => args[arg as usize].number,
-        })
-    }));
-    launch(&windows[0].raw.device, l.kernel, &shape, &list);
+        }));
+    }
+    if let Some(Some(window)) = windows.first() {
+        launch(&window.raw.device, l.kernel, &shape, &list);
+    }
 }
 
 /// A tensor in the axes that a tile kernel sees.
-struct Window {
-    raw: Raw,
+#[derive(Clone, Copy)]
+struct Window<'a> {
+    raw: &'a Raw,
     shape: Dims,
     strides: Strides,
 }
 
-impl Window {
+impl Window<'_> {
     fn view(&self) -> View<'_> {
         View { shape: &self.shape, strides: &self.strides, ..self.raw.view() }
     }
 }
 
 #[track_caller]
-fn window(memory: &Memory<'_>, operand: &Operand, extents: &[Dims], bound: &Bound<'_>) -> Window {
+fn window<'a>(memory: &'a Memory<'_>, operand: &Operand, extents: &[Dims], bound: &Bound<'_>) -> Window<'a> {
     let name = &*memory.program.ir.name;
     let (raw, dims) = memory.tensor(operand.slot);
-    let raw = raw.clone();
     let Some(view) = operand.view else {
         return Window { shape: raw.shape, strides: raw.strides, raw };
     };
     // Where the axes of each extent of the tensor begin.
-    let mut begins = vec![0];
+    let mut begins = Few::<_, 9>::of(0, [0]);
     for dim in dims.iter() {
         begins.push(begins[begins.len() - 1] + bound.axes(*dim).len());
     }
