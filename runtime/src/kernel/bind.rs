@@ -1,20 +1,28 @@
 //! The dims of a kernel, from the shapes of its arguments.
 
 use super::Program;
+use super::few::Few;
+use super::run::Given;
 use crate::raise::raise;
 use crate::tensor::Dims;
 use cotangent_hal::{DType, Error};
 use cotangent_ir::{Binary, Id, Kernel, Kind, Node};
 
 /// What the programs of one call share. A kernel and those derived of it have the same dims.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct Sizes {
     /// The value of each dim; of a group, the product of its axes.
-    dims: Vec<Option<i64>>,
+    dims: Few<Option<i64>, 8>,
     /// The axes of each group, in the order of `Program::groups`.
-    groups: Vec<Option<Dims>>,
+    groups: Few<Option<Dims>, 2>,
     /// The precision of the floats that the call returns, and of their cotangents.
     pub(super) float: Option<DType>,
+}
+
+impl Default for Sizes {
+    fn default() -> Sizes {
+        Sizes { dims: Few::new(None), groups: Few::new(None), float: None }
+    }
 }
 
 impl Sizes {
@@ -22,7 +30,7 @@ impl Sizes {
     pub(super) fn of(constants: &[(u32, usize)]) -> Sizes {
         let mut sizes = Sizes::default();
         for &(dim, value) in constants {
-            sizes.dims.resize(sizes.dims.len().max(dim as usize + 1), None);
+            (sizes.dims.len()..=dim as usize).for_each(|_| sizes.dims.push(None));
             sizes.dims[dim as usize] = i64::try_from(value).ok();
         }
         sizes
@@ -39,33 +47,31 @@ impl<'a> Bound<'a> {
     /// Binds every name that is a whole axis of an argument and not among `known`; raises where two arguments or axes
     /// disagree.
     #[track_caller]
-    pub(super) fn new(program: &'a Program, shapes: &[Option<&[usize]>], known: &Sizes) -> Bound<'a> {
+    pub(super) fn new(program: &'a Program, args: &[Given], known: &Sizes) -> Bound<'a> {
         let ir = program.ir;
         let mut sizes = known.clone();
-        sizes.dims.resize(ir.dims.len(), None);
-        sizes.groups.resize(program.groups.len(), None);
+        (sizes.dims.len()..ir.dims.len()).for_each(|_| sizes.dims.push(None));
+        (sizes.groups.len()..program.groups.len()).for_each(|_| sizes.groups.push(None));
         let mut bound = Bound { program, sizes };
-        let given = || ir.args.iter().zip(shapes).filter_map(|(arg, shape)| Some((arg, (*shape)?)));
+        let given = || ir.args.iter().zip(args).filter_map(|(arg, given)| Some((arg, &*given.tensor()?.shape)));
         given().for_each(|(arg, shape)| bound.learn(&arg.name, &arg.dims, shape));
         // What is left is bound through arithmetic: `2 * N` is 8.
         for _ in 0..bound.open() {
             for (arg, shape) in given() {
-                let extents: Vec<i64> = bound.split(&arg.dims, shape).map(product).collect();
-                arg.dims.iter().zip(extents).for_each(|(dim, extent)| bound.invert(*dim, extent));
+                let parts = bound.split(&arg.dims, shape);
+                arg.dims.iter().zip(&*parts).for_each(|(dim, axes)| bound.invert(*dim, product(axes)));
             }
         }
-        for (arg, shape) in ir.args.iter().zip(shapes) {
-            if let Some(shape) = shape {
-                let wanted = bound.shape(&arg.dims);
-                if *wanted != **shape {
-                    misfit(ir, &arg.name, &wanted, shape);
-                }
+        for (arg, shape) in given() {
+            let wanted = bound.shape(&arg.dims);
+            if *wanted != *shape {
+                misfit(ir, &arg.name, &wanted, shape);
             }
         }
         let declared = ir.args.iter().map(|a| (&a.name, &a.dims)).chain(ir.outs.iter().map(|o| (&o.name, &o.dims)));
         for (name, dims) in declared {
             if !dims.iter().all(|dim| bound.is_exact(*dim)) {
-                let given: Vec<&[usize]> = shapes.iter().flatten().copied().collect();
+                let given: Vec<&[usize]> = given().map(|(_, shape)| shape).collect();
                 let message = format!("a quotient in the dims of `{name}` leaves a remainder for the shapes {given:?}");
                 raise(Error::Shape { op: ir.name.to_string(), message });
             }
@@ -83,8 +89,8 @@ impl<'a> Bound<'a> {
             let message = format!("`{name}` is {shape:?}: {} axes, expected {more}{least}", shape.len());
             raise(Error::Shape { op: ir.name.to_string(), message });
         }
-        let parts: Vec<&[usize]> = self.split(dims, shape).collect();
-        for (dim, axes) in dims.iter().zip(parts) {
+        let parts = self.split(dims, shape);
+        for (dim, axes) in dims.iter().zip(&*parts) {
             let Node::Size(size) = ir.nodes[dim.at()] else { continue };
             if let Some(group) = self.group(*dim) {
                 self.sizes.groups[group].get_or_insert_with(|| Dims::of(&ir.name, axes));
@@ -95,16 +101,18 @@ impl<'a> Bound<'a> {
 
     /// The axes of a shape that stand for each extent. More than one group in an argument would not be told apart; the
     /// macro refuses that.
-    fn split<'s>(&self, dims: &[Id], shape: &'s [usize]) -> impl Iterator<Item = &'s [usize]> + use<'s> {
-        let grouped: Vec<bool> = dims.iter().map(|dim| self.group(*dim).is_some()).collect();
-        let single = grouped.iter().filter(|g| !**g).count();
+    fn split<'s>(&self, dims: &[Id], shape: &'s [usize]) -> Few<&'s [usize], 8> {
+        let single = dims.iter().filter(|dim| self.group(**dim).is_none()).count();
         let wide = shape.len().saturating_sub(single);
         let mut rest = shape;
-        grouped.into_iter().map(move |group| {
-            let (axes, after) = rest.split_at(if group { wide } else { 1 }.min(rest.len()));
+        let mut parts = Few::new(&[][..]);
+        for dim in dims {
+            let count = if self.group(*dim).is_some() { wide } else { 1 };
+            let (axes, after) = rest.split_at(count.min(rest.len()));
             rest = after;
-            axes
-        })
+            parts.push(axes);
+        }
+        parts
     }
 
     /// How many dims are not bound yet.

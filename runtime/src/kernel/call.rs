@@ -95,8 +95,9 @@ pub fn vjp(def: &'static Def, args: Vec<Given>, want: Want) -> (Outs, Saved) {
     // What is kept beside the outputs is not rounded.
     let stored = |at: usize, float: DType| if at < declared { def.stored(float) } else { float.compute() };
     let (mut outs, sizes) = run(gradient.saving, &args, &Sizes::of(def.constants), &stored, |_| true);
-    let saved =
-        (0..outs.len() as u32).map(|o| uses(Source::Out(o)).then(|| outs[o as usize].clone().map(Raw::keep)).flatten()).collect();
+    let saved = (0..outs.len() as u32)
+        .map(|o| uses(Source::Out(o)).then(|| outs[o as usize].clone().map(Raw::keep)).flatten())
+        .collect();
     outs.truncate(declared);
     // A single output has a cotangent whenever its pullback runs.
     let place = |out: &Raw| (out.device, out.dtype, out.shape);

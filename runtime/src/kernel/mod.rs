@@ -7,6 +7,7 @@
 mod bind;
 mod by_hand;
 mod call;
+mod few;
 mod fused;
 #[allow(clippy::type_complexity, reason = "companions name the types of their pullbacks")]
 mod pointwise;

@@ -1,5 +1,6 @@
 //! A kernel's steps as data.
 
+use super::few::Few;
 use super::{hal, ir};
 use cotangent_hal::Role;
 use std::fmt;
@@ -107,10 +108,10 @@ pub enum Value {
 
 /// The part of a program that is run.
 pub(super) struct Needed {
-    pub(super) steps: Vec<bool>,
+    pub(super) steps: Few<bool, 8>,
     /// The outputs that these steps write, also those that nobody wants.
-    pub(super) outs: Vec<bool>,
-    pub(super) temps: Vec<bool>,
+    pub(super) outs: Few<bool, 8>,
+    pub(super) temps: Few<bool, 8>,
 }
 
 impl Step {
@@ -148,7 +149,7 @@ impl Program {
 
     /// What the outputs need for which `wanted` says so.
     pub(super) fn needed(&self, wanted: impl Fn(usize) -> bool) -> Needed {
-        let falses = |count| vec![false; count];
+        let falses = |count| Few::repeat(false, count);
         let (steps, outs, temps) = (self.steps.len(), self.ir.outs.len(), self.temps.len());
         let mut all = Needed { steps: falses(steps), outs: falses(outs), temps: falses(temps) };
         for (at, step) in self.steps.iter().enumerate().rev() {
@@ -272,11 +273,11 @@ mod tests {
     fn steps_that_nobody_needs_are_left_out() {
         let needed = |wanted: [bool; 2]| {
             let needed = PROGRAM.needed(|out| wanted[out]);
-            (needed.steps, needed.outs, needed.temps)
+            (needed.steps.to_vec(), needed.outs.to_vec(), needed.temps.to_vec())
         };
         assert_eq!(needed([true, true]), (vec![true; 4], vec![true; 2], vec![true; 2]));
         assert_eq!(needed([true, false]), (vec![true, true, true, false], vec![true, false], vec![true; 2]));
         assert_eq!(needed([false, true]), (vec![true, false, false, true], vec![false, true], vec![true, false]));
-        assert_eq!(needed([false, false]).0, [false; 4]);
+        assert_eq!(needed([false, false]).0, vec![false; 4]);
     }
 }

@@ -1,6 +1,7 @@
 //! Runs a program.
 
 use super::bind::{Bound, Sizes};
+use super::few::Few;
 use super::product::{self, Side};
 use super::{Factor, Launch, Operand, Program, Slot, Step, Value};
 use crate::device::Device;
@@ -8,7 +9,7 @@ use crate::ops::{float_of, indices};
 use crate::raise::raise;
 use crate::tensor::{Dims, Raw, Strides, launch};
 use cotangent_hal::{Access, Arg, DType, Domain, Error, Role, Scalar, View};
-use cotangent_ir::{Id, Kind, Mode};
+use cotangent_ir::{Axis, Id, Kind, Mode};
 
 /// An argument of a program: a tensor or a number.
 #[derive(Clone)]
@@ -79,8 +80,7 @@ pub(super) fn run(
         raise(Error::Argument { op: ir.name.to_string(), message })
     };
     args.iter().filter_map(Given::tensor).for_each(|t| first.same_device(&ir.name, t));
-    let shapes: Vec<Option<&[usize]>> = args.iter().map(|a| a.tensor().map(|t| &*t.shape)).collect();
-    let mut bound = Bound::new(program, &shapes, known);
+    let mut bound = Bound::new(program, args, known);
     for &dim in program.nonempty {
         if bound.size(dim) == 0 {
             let message = format!("`{}` is 0, expected at least 1: an element along it is read", ir.dims[dim as usize]);
@@ -95,7 +95,7 @@ pub(super) fn run(
     }
     let float = *bound.sizes.float.get_or_insert_with(|| float_of(args.iter().filter_map(Given::tensor)));
     let needed = program.needed(wanted);
-    let mut taken = vec![false; args.len()];
+    let mut taken = Few::<_, 8>::repeat(false, args.len());
     let mut memory = Memory { program, args, outs: Vec::with_capacity(ir.outs.len()), temps: vec![] };
     for (at, out) in ir.outs.iter().enumerate() {
         if !needed.outs[at] {
@@ -120,12 +120,12 @@ pub(super) fn run(
             None => Raw::empty(&first.device, dtype, &shape),
         }));
     }
-    for (temp, needed) in program.temps.iter().zip(&needed.temps) {
-        let extents: Vec<Id> = temp.axes.iter().map(|axis| ir.axes[axis.at()].extent).collect();
-        let make = || Raw::empty(&first.device, kept_as(temp.kind, float.compute()), &bound.shape(&extents));
+    for (temp, needed) in program.temps.iter().zip(needed.temps.iter()) {
+        let shape = || bound.shape(&Few::<_, 8>::of(Id(0), temp.axes.iter().map(|axis| ir.axes[axis.at()].extent)));
+        let make = || Raw::empty(&first.device, kept_as(temp.kind, float.compute()), &shape());
         memory.temps.push(needed.then(make));
     }
-    for (step, _) in program.steps.iter().zip(&needed.steps).filter(|(_, needed)| **needed) {
+    for (step, _) in program.steps.iter().zip(needed.steps.iter()).filter(|(_, needed)| **needed) {
         match step {
             Step::Launch(l) => start(&memory, l, &bound),
             Step::Product(p) => {
@@ -160,15 +160,16 @@ struct Memory<'a> {
 impl Memory<'_> {
     /// A tensor, and the extents that it was declared with.
     #[track_caller]
-    fn tensor(&self, slot: Slot) -> (&Raw, Vec<Id>) {
+    fn tensor(&self, slot: Slot) -> (&Raw, Few<Id, 8>) {
         let ir = self.program.ir;
+        let all = |dims: &[Id]| Few::of(Id(0), dims.iter().copied());
         let (raw, extents) = match slot {
-            Slot::In(at) => (self.args[at as usize].tensor(), ir.args[at as usize].dims.to_vec()),
-            Slot::Out(at) => (self.outs[at as usize].as_ref(), ir.outs[at as usize].dims.to_vec()),
+            Slot::In(at) => (self.args[at as usize].tensor(), all(&ir.args[at as usize].dims)),
+            Slot::Out(at) => (self.outs[at as usize].as_ref(), all(&ir.outs[at as usize].dims)),
             Slot::Temp(at) => {
-                let extent = |axis: &cotangent_ir::Axis| ir.axes[axis.at()].extent;
+                let extent = |axis: &Axis| ir.axes[axis.at()].extent;
                 let axes = self.program.temps[at as usize].axes;
-                (self.temps[at as usize].as_ref(), axes.iter().map(extent).collect())
+                (self.temps[at as usize].as_ref(), Few::of(Id(0), axes.iter().map(extent)))
             }
         };
         match raw {
@@ -177,13 +178,31 @@ impl Memory<'_> {
         }
     }
 
+    /// An operand with the axes of an extent as one.
+    #[track_caller]
+    fn merged(&self, operand: &Operand, extent: Id, bound: &Bound<'_>) -> Raw {
+        let name = &*self.program.ir.name;
+        let (raw, dims) = self.tensor(operand.slot);
+        if operand.view.is_none() {
+            return raw.clone();
+        }
+        let mut shape = Dims::new();
+        for dim in dims.iter() {
+            match *dim == extent {
+                true => shape.push(name, bound.extent(*dim)),
+                false => bound.axes(*dim).iter().for_each(|&n| shape.push(name, n)),
+            }
+        }
+        raw.clone().reshape(&shape)
+    }
+
     #[track_caller]
     fn side(&self, factor: &Factor, bound: &Bound<'_>) -> Side {
         let name = &*self.program.ir.name;
         let (raw, extents) = self.tensor(factor.slot);
         let (mut along, mut begin) = (vec![], 0);
-        for (axis, extent) in factor.axes.iter().zip(extents) {
-            let shape = bound.axes(extent);
+        for (axis, extent) in factor.axes.iter().zip(&*extents) {
+            let shape = bound.axes(*extent);
             let end = begin + shape.len();
             along.push((*axis, shape, Strides::of(name, &raw.strides[begin..end])));
             begin = end;
@@ -216,24 +235,24 @@ fn lender(
         Slot::In(arg) => arg as usize,
         Slot::Out(_) | Slot::Temp(_) => usize::MAX,
     };
-    let mut found: Vec<usize> = only.operands.iter().filter(fits).map(argument).collect();
-    found.sort_by_key(|arg| program.ir.args[*arg].name != program.ir.outs[out].name);
+    let own_name = |arg: &usize| program.ir.args[*arg].name == program.ir.outs[out].name;
     // What another output replaces is left to that one.
     let reserved = |arg: &usize| {
         let name = &program.ir.args[*arg].name;
         program.ir.outs.iter().enumerate().any(|(at, o)| at != out && o.name == *name)
     };
-    found.into_iter().find(|arg| !reserved(arg))
+    let found = || only.operands.iter().filter(fits).map(argument).filter(|arg| !reserved(arg));
+    found().find(own_name).or_else(|| found().next())
 }
 
 #[track_caller]
 fn start(memory: &Memory<'_>, l: &Launch, bound: &Bound<'_>) {
     let (program, args) = (memory.program, memory.args);
     let name = &program.ir.name;
-    let mut extents: Vec<Dims> = l.axes.iter().map(|&axis| bound.axes(program.ir.axes[axis.at()].extent)).collect();
+    let extent = |axis: &Axis| program.ir.axes[axis.at()].extent;
+    let mut extents = Few::<_, 8>::of(Dims::new(), l.axes.iter().map(|axis| bound.axes(extent(axis))));
     // A row is walked along one axis, whatever that stands for.
-    let rows = l.kernel.domain == Domain::Rows;
-    let last = l.axes.last().filter(|_| rows).map(|axis| program.ir.axes[axis.at()].extent);
+    let last = l.axes.last().filter(|_| l.kernel.domain == Domain::Rows).map(extent);
     let merged = last.filter(|extent| bound.axes(*extent).len() != 1);
     if let (Some(extent), Some(axes)) = (merged, extents.last_mut()) {
         *axes = Dims::of(name, &[bound.extent(extent)]);
@@ -245,44 +264,50 @@ fn start(memory: &Memory<'_>, l: &Launch, bound: &Bound<'_>) {
         shape.push(name, 1);
     }
     let seen = l.operands.iter().zip(l.kernel.operands);
-    let windows: Vec<Window> = seen
-        .map(|(operand, tile)| {
-            let axes = match tile.access {
-                Access::Each | Access::Whole | Access::Part => &extents[..],
-                Access::Total => &[],
-                Access::PerRow => &extents[..extents.len().saturating_sub(1)],
-                Access::PerColumn => &extents[extents.len().saturating_sub(1)..],
-            };
-            let mut window = window(memory, operand, axes, merged, bound);
-            if single && operand.view.is_some() && tile.access == Access::Each {
-                window.shape.push(name, 1);
-                window.strides.push(name, 1);
-            }
-            window
-        })
-        .collect();
-    let tensors = windows.iter().zip(l.kernel.operands).map(|(window, tile)| match tile.role {
-        Role::In => Arg::In(window.view()),
-        Role::Out | Role::InOut => Arg::Out(window.view()),
+    let own: Vec<Raw> = merged
+        .map_or(vec![], |extent| l.operands.iter().map(|operand| memory.merged(operand, extent, bound)).collect());
+    let windows = seen.enumerate().map(|(at, (operand, tile))| {
+        let axes = match tile.access {
+            Access::Each | Access::Whole | Access::Part => &extents[..],
+            Access::Total => &[],
+            Access::PerRow => &extents[..extents.len().saturating_sub(1)],
+            Access::PerColumn => &extents[extents.len().saturating_sub(1)..],
+        };
+        let mut window = window(memory, operand, own.get(at), axes, merged, bound);
+        if single && operand.view.is_some() && tile.access == Access::Each {
+            window.shape.push(name, 1);
+            window.strides.push(name, 1);
+        }
+        Some(window)
     });
-    let mut list: Vec<Arg<'_>> = tensors.collect();
-    list.extend(l.scalars.iter().map(|value| {
-        Arg::Scalar(match *value {
+    let windows = Few::<_, 6>::of(None, windows);
+    let mut list = Few::<Arg<'_>, 8>::new(Arg::Scalar(Scalar::Int(0)));
+    for (window, tile) in windows.iter().flatten().zip(l.kernel.operands) {
+        list.push(match tile.role {
+            Role::In => Arg::In(window.view()),
+            Role::Out | Role::InOut => Arg::Out(window.view()),
+        });
+    }
+    for value in l.scalars {
+        list.push(Arg::Scalar(match *value {
             Value::Size(dim) => Scalar::Int(bound.size(dim)),
             Value::Arg(arg) => args[arg as usize].number,
-        })
-    }));
-    launch(&windows[0].raw.device, l.kernel, &shape, &list);
+        }));
+    }
+    if let Some(Some(window)) = windows.first() {
+        launch(&window.raw.device, l.kernel, &shape, &list);
+    }
 }
 
 /// A tensor in the axes that a tile kernel sees.
-struct Window {
-    raw: Raw,
+#[derive(Clone, Copy)]
+struct Window<'a> {
+    raw: &'a Raw,
     shape: Dims,
     strides: Strides,
 }
 
-impl Window {
+impl Window<'_> {
     fn view(&self) -> View<'_> {
         View { shape: &self.shape, strides: &self.strides, ..self.raw.view() }
     }
@@ -290,24 +315,25 @@ impl Window {
 
 /// How a launch sees an operand: in axes of `extents`, the axes of the extent `merged` as one.
 #[track_caller]
-fn window(memory: &Memory<'_>, operand: &Operand, extents: &[Dims], merged: Option<Id>, bound: &Bound<'_>) -> Window {
+fn window<'a>(
+    memory: &'a Memory<'_>,
+    operand: &Operand,
+    own: Option<&'a Raw>,
+    extents: &[Dims],
+    merged: Option<Id>,
+    bound: &Bound<'_>,
+) -> Window<'a> {
     let name = &*memory.program.ir.name;
     let (raw, dims) = memory.tensor(operand.slot);
-    let mut raw = raw.clone();
+    let raw = own.unwrap_or(raw);
     let Some(view) = operand.view else {
         return Window { shape: raw.shape, strides: raw.strides, raw };
     };
     // Where the axes of each extent of the tensor begin.
-    let (mut begins, mut own) = (vec![], Dims::new());
+    let mut begins = Few::<_, 9>::of(0, [0]);
     for dim in dims.iter() {
-        begins.push(own.len());
-        match merged == Some(*dim) {
-            true => own.push(name, bound.extent(*dim)),
-            false => bound.axes(*dim).iter().for_each(|&n| own.push(name, n)),
-        }
-    }
-    if merged.is_some() {
-        raw = raw.reshape(&own);
+        let axes = if merged == Some(*dim) { 1 } else { bound.axes(*dim).len() };
+        begins.push(begins[begins.len() - 1] + axes);
     }
     let (mut shape, mut strides) = (Dims::new(), Strides::new());
     for (axes, from) in extents.iter().zip(view) {

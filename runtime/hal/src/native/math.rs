@@ -35,13 +35,11 @@ const EXP_MIN: f32 = -87.336_54;
 /// `e^x`, error below 1.1. Results below the smallest normal number are 0.
 #[inline(always)]
 pub fn exp<const FMA: bool>(x: f32) -> f32 {
-    // The clamps are selects, which let NaN through.
-    let t = if x > EXP_MAX { EXP_MAX } else { x };
-    let t = if t < EXP_MIN { EXP_MIN } else { t };
-    let (rest, n) = exp_parts::<FMA>(t);
-    let y = scaled(rest + 1.0, n);
+    let (rest, n) = exp_parts::<FMA>(x);
+    let y = f32::from_bits((rest + 1.0).to_bits().wrapping_add((n as u32) << 23));
+    // What lies outside, for which the above is meaningless, is decided by `x`; the sum is NaN where it is.
     let y = if x < EXP_MIN { 0.0 } else { y };
-    if x > EXP_MAX { f32::INFINITY } else { y }
+    if x <= EXP_MAX { y } else { x + f32::INFINITY }
 }
 
 /// `e^x` as `(1 + rest) * 2^n` with `rest` between -0.3 and 0.42, for `|x|` below 100.

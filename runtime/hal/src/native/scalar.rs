@@ -2,11 +2,16 @@
 
 /// A number that may have no place in the order.
 pub trait Number: Copy + PartialOrd {
+    /// A number that is none, where there is one.
+    const NAN: Self;
+
     /// Whether it equals not even itself.
     fn is_nan(self) -> bool;
 }
 
 impl Number for f32 {
+    const NAN: f32 = f32::NAN;
+
     #[inline(always)]
     fn is_nan(self) -> bool {
         self.is_nan()
@@ -14,6 +19,8 @@ impl Number for f32 {
 }
 
 impl Number for f64 {
+    const NAN: f64 = f64::NAN;
+
     #[inline(always)]
     fn is_nan(self) -> bool {
         self.is_nan()
@@ -21,6 +28,8 @@ impl Number for f64 {
 }
 
 impl Number for i64 {
+    const NAN: i64 = 0;
+
     #[inline(always)]
     fn is_nan(self) -> bool {
         false
@@ -30,16 +39,17 @@ impl Number for i64 {
 /// The larger number, NaN where either is.
 #[inline(always)]
 pub fn maximum<T: Number>(a: T, b: T) -> T {
-    // Both selects keep `a` where it is NaN.
-    let m = if b > a { b } else { a };
-    if b.is_nan() { b } else { m }
+    // The first select is the processor's own maximum and gives `b` where that is NaN. The second gives neither operand:
+    // a choice that might leave a lane as it is becomes a masked store, which is slow.
+    let m = if a > b { a } else { b };
+    if a.is_nan() { T::NAN } else { m }
 }
 
 /// The smaller number, NaN where either is.
 #[inline(always)]
 pub fn minimum<T: Number>(a: T, b: T) -> T {
-    let m = if b < a { b } else { a };
-    if b.is_nan() { b } else { m }
+    let m = if a < b { a } else { b };
+    if a.is_nan() { T::NAN } else { m }
 }
 
 /// Whether `a` comes before `b` in the search for a maximum: NaN before all, and the first of equals stays.
