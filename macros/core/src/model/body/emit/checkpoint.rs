@@ -184,3 +184,34 @@ fn replaced(code: TokenStream, by_field: bool) -> TokenStream {
     }
     made
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The code on copies, and what these are copies of.
+    fn check(code: TokenStream, expected: TokenStream, sources: &[TokenStream]) {
+        let (code, copies) = with_copies(code);
+        assert_eq!(code.to_string(), expected.to_string());
+        let texts = |tokens: &[TokenStream]| tokens.iter().map(TokenStream::to_string).collect::<Vec<_>>();
+        let made: Vec<TokenStream> = copies.into_iter().map(|(_, source)| source).collect();
+        assert_eq!(texts(&made), texts(sources));
+    }
+
+    #[test]
+    fn fields_are_copied_alone_where_they_are_all_it_takes() {
+        check(
+            quote!(self.a.f(&self.b[i], self.a)),
+            quote!(__self_a.f(&__self_b[i], __self_a)),
+            &[quote!(&self.a), quote!(&self.b)],
+        );
+        check(quote!(x.relu()), quote!(x.relu()), &[]);
+    }
+
+    #[test]
+    fn a_method_or_a_dim_takes_all_of_the_model() {
+        check(quote!(self.a.f(self.g(x))), quote!(__self.a.f(__self.g(x))), &[quote!(&self)]);
+        check(quote!(self.a + Net!(@dim C self)), quote!(__self.a + Net!(@dim C __self)), &[quote!(&self)]);
+        check(quote!(self.g::<f32>()), quote!(__self.g::<f32>()), &[quote!(&self)]);
+    }
+}
