@@ -63,7 +63,7 @@ pub enum Source {
 /// The outputs of a kernel.
 #[track_caller]
 pub fn call(def: &'static Def, args: &[Given]) -> Outs {
-    let (outs, _) = run(def.forward, args, &Sizes::of(def.constants), &|_, float| def.stored(float), |_| true);
+    let (outs, _) = run(def.forward, args, &Sizes::of(def.constants), &|_, float| def.stored(float), &|_| true, &|_| None);
     Outs(outs.into_iter())
 }
 
@@ -94,7 +94,7 @@ pub fn vjp(def: &'static Def, args: Vec<Given>, want: Want) -> (Outs, Saved) {
     let declared = def.forward.ir.outs.len();
     // What is kept beside the outputs is not rounded.
     let stored = |at: usize, float: DType| if at < declared { def.stored(float) } else { float.compute() };
-    let (mut outs, sizes) = run(gradient.saving, &args, &Sizes::of(def.constants), &stored, |_| true);
+    let (mut outs, sizes) = run(gradient.saving, &args, &Sizes::of(def.constants), &stored, &|_| true, &|_| None);
     let saved = (0..outs.len() as u32)
         .map(|o| uses(Source::Out(o)).then(|| outs[o as usize].clone().map(Raw::keep)).flatten())
         .collect();
@@ -110,6 +110,17 @@ impl Saved {
     /// The cotangent of each of `count` arguments, from those of the outputs.
     #[track_caller]
     pub fn pull<const N: usize>(self, cotangents: [Option<Tensor>; N], count: usize) -> Cotangents {
+        self.pull_summed(cotangents, count, &|_| None)
+    }
+
+    /// As [`pull`](Saved::pull), where it pays summed to the shape that is given for an argument.
+    #[track_caller]
+    pub(super) fn pull_summed<const N: usize>(
+        self,
+        cotangents: [Option<Tensor>; N],
+        count: usize,
+        own: &dyn Fn(usize) -> Option<Dims>,
+    ) -> Cotangents {
         let cotangents = cotangents.map(|ct| ct.map(|t| t.raw));
         let mut list: Vec<Option<Raw>> = vec![None; count];
         let Some(kept) = self.0.filter(|_| cotangents.iter().any(Option::is_some)) else {
@@ -118,16 +129,20 @@ impl Saved {
         let mut staged: Vec<Option<Raw>> = vec![];
         if let Some(stage) = kept.gradient.stage {
             let given = kept.given(stage, &cotangents, &[]);
-            staged = run(stage.program, &given, &kept.sizes, &|_, float| float.compute(), |_| true).0;
+            staged = run(stage.program, &given, &kept.sizes, &|_, float| float.compute(), &|_| true, &|_| None).0;
         }
         let args = kept.given(kept.gradient.backward, &cotangents, &staged);
         let Kept { gradient, want, sizes, dtypes, .. } = kept;
         drop(cotangents);
         let wanted = |at: usize| want.has(gradient.wrt[at] as usize + 1);
-        let (results, _) = run(gradient.backward.program, &args, &sizes, &|at, _| dtypes[at], wanted);
+        let own = |at: usize| own(gradient.wrt[at] as usize);
+        let (results, _) = run(gradient.backward.program, &args, &sizes, &|at, _| dtypes[at], &wanted, &own);
         for ((at, &arg), result) in gradient.wrt.iter().enumerate().zip(results) {
             if wanted(at) {
-                list[arg as usize] = result;
+                list[arg as usize] = result.map(|raw| match own(at) {
+                    Some(own) if !raw.is_contiguous() => raw.reinterpret_repeated(&own),
+                    Some(_) | None => raw,
+                });
             }
         }
         Cotangents(list.into_iter())

@@ -202,7 +202,9 @@ impl RowsKept {
             let ct = ct.map(|ct| if self.operands >> at & 1 == 1 { with_last(ct) } else { ct });
             ct.map(|ct| fold::sum_to(ct, shape).cast(*dtype))
         };
-        let cts: Vec<Option<Raw>> = saved.pull([ct], count).0.enumerate().map(fold).collect();
+        // What is added up where it is computed has its own shape already.
+        let own = |at: usize| (self.operands >> at & 1 == 0).then(|| self.own[at].0);
+        let cts: Vec<Option<Raw>> = saved.pull_summed([ct], count, &own).0.enumerate().map(fold).collect();
         Cotangents(cts.into_iter())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::few::Few;
 use super::{hal, ir};
-use cotangent_hal::Role;
+use cotangent_hal::{Access, Role};
 use std::fmt;
 
 /// A kernel and the steps that compute its outputs.
@@ -145,6 +145,14 @@ impl Program {
             Step::Launch(launch) => Some(launch),
             Step::Product(_) => None,
         })
+    }
+
+    /// Whether an output is written element by element, in one launch.
+    pub(super) fn is_by_element(&self, out: usize) -> bool {
+        let slot = Slot::Out(out as u32);
+        let tiles = self.launches().flat_map(|l| l.operands.iter().zip(l.kernel.operands));
+        let own: Vec<Access> = tiles.filter(|(o, _)| o.slot == slot).map(|(_, tile)| tile.access).collect();
+        own == [Access::Each] && self.ir.outs[out].kind == ir::Kind::Float
     }
 
     /// What the outputs need for which `wanted` says so.

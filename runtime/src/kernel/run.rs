@@ -5,7 +5,7 @@ use super::few::Few;
 use super::product::{self, Side};
 use super::{Factor, Launch, Operand, Program, Slot, Step, Value};
 use crate::device::Device;
-use crate::ops::{float_of, indices};
+use crate::ops::{float_of, folds_into, indices};
 use crate::raise::raise;
 use crate::tensor::{Dims, Raw, Strides, launch};
 use cotangent_hal::{Access, Arg, DType, Domain, Error, Role, Scalar, View};
@@ -65,14 +65,16 @@ impl Given {
 /// no wanted output needs is not computed.
 ///
 /// `stored` says how an output of floats is stored, by its number and the dtype that the arguments are promoted to. An
-/// argument that nothing else holds may lend its memory to an output.
+/// argument that nothing else holds may lend its memory to an output. An output may be asked for `summed` to a shape that
+/// repeats along its leading axes; it is then a view of the whole shape on that.
 #[track_caller]
 pub(super) fn run(
     program: &'static Program,
     args: &[Given],
     known: &Sizes,
     stored: &dyn Fn(usize, DType) -> DType,
-    wanted: impl Fn(usize) -> bool,
+    wanted: &dyn Fn(usize) -> bool,
+    summed: &dyn Fn(usize) -> Option<Dims>,
 ) -> (Vec<Option<Raw>>, Sizes) {
     let ir = program.ir;
     let Some(first) = args.iter().find_map(Given::tensor) else {
@@ -109,6 +111,12 @@ pub(super) fn run(
         if let Some((given, raw)) = changed.and_then(|given| Some((given, given.tensor()?))) {
             // What is changed in place keeps its precision.
             memory.outs.push(Some(if given.is_free(raw.dtype, &shape) { raw.clone() } else { raw.copy() }));
+            continue;
+        }
+        // What nobody wants comes with what is wanted, and is not stored.
+        let own = if wanted(at) { summed(at) } else { Some(Dims::new()) };
+        if let Some(own) = own.filter(|own| folds_into(own, &shape) && program.is_by_element(at)) {
+            memory.outs.push(Some(Raw::empty(&first.device, dtype, &own).expand_to(&ir.name, &shape)));
             continue;
         }
         let lender = lender(program, at, args, &taken, dtype, &shape);
@@ -285,6 +293,7 @@ fn start(memory: &Memory<'_>, l: &Launch, bound: &Bound<'_>) {
     for (window, tile) in windows.iter().flatten().zip(l.kernel.operands) {
         list.push(match tile.role {
             Role::In => Arg::In(window.view()),
+            Role::Out if window.repeats() => Arg::Sum(window.view()),
             Role::Out | Role::InOut => Arg::Out(window.view()),
         });
     }
@@ -308,6 +317,11 @@ struct Window<'a> {
 }
 
 impl Window<'_> {
+    /// Whether elements are seen more than once.
+    fn repeats(&self) -> bool {
+        self.shape.iter().zip(&*self.strides).any(|(&extent, &stride)| extent > 1 && stride == 0)
+    }
+
     fn view(&self) -> View<'_> {
         View { shape: &self.shape, strides: &self.strides, ..self.raw.view() }
     }

@@ -118,10 +118,10 @@ pub(crate) fn summing_run(kernel: &'static Kernel, ins: Vec<Raw>, own: &[Option<
             let out = Raw::output(&device, *dtype, &shape, &std::mem::take(&mut lent));
             (out, false)
         }
-        Some((own, dtype)) if total >= SUMMED && trails(own, &shape) && own.numel() * 16 <= total => {
+        Some((own, dtype)) if folds_into(own, &shape) => {
             (Raw::empty(&device, *dtype, own), true)
         }
-        None if total >= SUMMED => (Raw::empty(&device, float, &[]), true),
+        None if folds_into(&[], &shape) => (Raw::empty(&device, float, &[]), true),
         Some(_) | None => (Raw::empty(&device, float, &shape), false),
     };
     let outs: Vec<(Raw, bool)> = own.iter().map(out).collect();
@@ -138,10 +138,11 @@ pub(crate) fn summing_run(kernel: &'static Kernel, ins: Vec<Raw>, own: &[Option<
     outs.into_iter().zip(own).map(finish).collect()
 }
 
-/// Whether a shape is the trailing part of another, apart from leading extents of 1.
-fn trails(own: &[usize], shape: &[usize]) -> bool {
+/// Whether it pays to add up an output of a shape to `own`, which is its trailing part apart from leading extents of 1.
+pub(crate) fn folds_into(own: &[usize], shape: &[usize]) -> bool {
+    let total = shape.iter().product::<usize>();
     let first = own.iter().position(|&n| n != 1).unwrap_or(own.len());
-    shape.ends_with(&own[first..])
+    total >= SUMMED && shape.ends_with(&own[first..]) && own.iter().product::<usize>() * 16 <= total
 }
 
 /// The dtype that all float tensors among these are promoted to; `F32` where there is none.

@@ -251,6 +251,11 @@ impl Raw {
         Raw { shape, strides, ..self.clone() }
     }
 
+    /// What a view that repeats elements was expanded from: the row-major tensor of that shape.
+    pub(crate) fn reinterpret_repeated(self, shape: &Dims) -> Raw {
+        Raw { strides: shape.row_major(), shape: *shape, ..self }
+    }
+
     /// Raises where `other` lives on another device.
     #[track_caller]
     pub(crate) fn same_device(&self, op: &str, other: &Raw) {
