@@ -180,9 +180,9 @@ fn kernel(f: &Function, kind: Kind) -> Option<Kernel> {
 fn slope(f: &Function, backward: &cotangent_ir::Stage, numbers: &Numbers, statics: &mut Statics) -> TokenStream {
     let place = |source| backward.sources.iter().position(|s| *s == source).map(|at| at as u32);
     let Some(ct) = place(Source::Cotangent(0)) else { return quote!(None) };
-    let passes = backward.kernel.outs.iter().flat_map(|out| out.stores.iter());
-    let passes = passes.map(|store| backward.kernel.nodes[store.node.at()]);
-    let passes = passes.map(|node| matches!(node, Node::Load { arg, .. } if arg.0 == ct)).all(|passes| passes);
+    let is_ct = |node: Node| matches!(node, Node::Load { arg, .. } if arg.0 == ct);
+    let stores = backward.kernel.outs.iter().flat_map(|out| out.stores.iter());
+    let passes = stores.map(|store| backward.kernel.nodes[store.node.at()]).all(is_ct);
     let operands: Vec<Option<u32>> = (0..2).map(|at| place(Source::Arg(Arg(at)))).collect();
     let is_number = |at: usize| numbers.contains_key(&(at as u32));
     let kernel = match passes {

@@ -1,5 +1,7 @@
 //! Tile kernels over runs of elements, and over rows.
 
+mod words;
+
 use super::code::{Kernels, Numbers, Scope, local, scalar, steps};
 use super::plan::{Tiles, Written, values};
 use super::{Access, Domain, Launch, Operand, Scalar, Slot, in_lanes};
@@ -309,10 +311,7 @@ impl Rows<'_> {
                     let (row, elements) = (quotient_name(id), k.product(Kind::Float, elements));
                     quote!((#row * #elements))
                 }
-                None if self.streams.contains(&id) => {
-                    let words = words_name(id);
-                    quote!(i64::from(#words[l]))
-                }
+                None if self.streams.contains(&id) => self.word(id),
                 None => k.expression(id, scope),
             };
             code.extend(quote!(let #name = #value;));
@@ -328,43 +327,6 @@ impl Rows<'_> {
             self.k.k.links(factors).iter().partition(|link| self.varies(link.id));
         let is_quotient = row.iter().any(|l| l.k.as_int() < 0) && row.iter().any(|l| l.k.as_int() > 0);
         (is_quotient && !elements.is_empty()).then_some((elements, row))
-    }
-
-    /// The random words whose number is that of the element: they are computed in groups.
-    fn find_streams(&mut self) {
-        let (k, tiles) = (self.k, self.tiles);
-        let in_order = |id: &Id| match k.node(*id) {
-            Node::Random { key, at } => k.bare(at).is_some_and(|a| tiles.is_column(k, a)) && !self.varies(key),
-            _ => false,
-        };
-        if tiles.domain == Domain::Pointwise {
-            self.streams = self.needed.iter().copied().filter(in_order).collect();
-        }
-    }
-
-    /// The loop over the elements of the tile.
-    fn each(&self, inside: TokenStream) -> TokenStream {
-        if self.streams.is_empty() {
-            return quote!(for i in 0..n { #inside });
-        }
-        let words = self.streams.iter().map(|id| {
-            let Node::Random { key, .. } = self.k.node(*id) else { return TokenStream::new() };
-            let (name, key) = (words_name(*id), self.k.operand(key));
-            quote!(let #name = row::words(#key, tile.0 + first); let #name = &#name[from..][..count];)
-        });
-        quote! {
-            let mut first = 0;
-            while first < n {
-                let from = (tile.0 + first) % row::WORDS;
-                let count = usize::min(row::WORDS - from, n - first);
-                #(#words)*
-                for l in 0..count {
-                    let i = first + l;
-                    #inside
-                }
-                first += count;
-            }
-        }
     }
 
     /// The operand that holds a node's values at this point.
@@ -568,10 +530,6 @@ fn lane_name(at: usize) -> Ident {
 /// The part of a product that is the same for a row.
 fn quotient_name(product: Id) -> Ident {
     Ident::new(&format!("q{}", product.0), Span::call_site())
-}
-
-fn words_name(random: Id) -> Ident {
-    Ident::new(&format!("w{}", random.0), Span::call_site())
 }
 
 fn row_name(axis: Axis) -> Ident {
