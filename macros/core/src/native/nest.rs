@@ -232,9 +232,8 @@ impl Nest<'_> {
             if let Node::Load { arg, .. } = k.node(id) {
                 open.extend(k.k.args[arg.at()].dims.iter());
             }
-            match k.node(id) {
-                Node::Fold(_, run, _) => open.extend(k.bound(run).into_iter().map(|axis| k.extent(axis))),
-                _ => {}
+            if let Node::Fold(_, run, _) = k.node(id) {
+                open.extend(k.bound(run).into_iter().map(|axis| k.extent(axis)));
             }
         }
         let mut code = TokenStream::new();
