@@ -141,3 +141,39 @@ fn only_wanted_cotangents() {
     let (none, only_dw) = pull(Want::of(&[false, false, true]));
     assert!(none.is_none() && only_dw.expect("wanted").to_vec() == dw.expect("wanted").to_vec());
 }
+
+/// Doubles `w`; its old values times rows of `x`.
+#[kernel]
+fn doubled(w: &mut Tensor![N, C], x: Tensor![V, C], ids: Tensor![Int; N]) -> Tensor![N, C] {
+    |i, c| {
+        let old = w[i][c];
+        w[i][c] = 2.0 * old;
+        x[ids[i]][c] * old
+    }
+}
+
+#[test]
+fn what_is_changed_in_place_is_read_before() {
+    let (mut w, x, ids) = (random(&[4, 3], 1), random(&[5, 3], 2), ids(4, 5));
+    let before = w.to_vec();
+    let y = doubled(&mut w, x.clone(), ids.clone()).to_vec();
+    assert!(w.to_vec().iter().zip(&before).all(|(new, old)| *new == 2.0 * old));
+    let rows = ids.to_vec().into_iter().flat_map(|id| x.to_vec()[3 * id as usize..][..3].to_vec());
+    assert!(rows.zip(before).map(|(x, old)| x * old).eq(y));
+}
+
+#[kernel]
+fn share_of_all(x: Tensor![N..]) -> Tensor![N..] {
+    |i| x[i] / sum(|j| x[j])
+}
+
+#[test]
+fn sums_over_any_number_of_axes() {
+    for shape in [&[6][..], &[2, 3], &[3, 1, 2]] {
+        let x = random(shape, 1);
+        let sum: f32 = x.to_vec().iter().sum();
+        for (y, x) in share_of_all(x.clone()).to_vec().into_iter().zip(x.to_vec()) {
+            near(y, f64::from(x / sum), 1e-5);
+        }
+    }
+}

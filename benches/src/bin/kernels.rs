@@ -51,6 +51,18 @@ fn adamw(
     }
 }
 
+/// A matrix product, which the library computes.
+#[kernel]
+fn matmul(a: Tensor![M, K], b: Tensor![K, N]) -> Tensor![M, N] {
+    |i, j| sum(|k| a[i][k] * b[k][j])
+}
+
+/// A small call.
+#[kernel]
+fn add(a: Tensor![N], b: Tensor![N]) -> Tensor![N] {
+    |i| a[i] + b[i]
+}
+
 /// What is timed, made anew for each dtype.
 struct Case {
     name: &'static str,
@@ -112,7 +124,47 @@ std::thread_local! {
     static BACKWARD: std::cell::Cell<f64> = const { std::cell::Cell::new(0.0) };
 }
 
+/// The median seconds of `once`.
+fn seconds(mut once: impl FnMut()) -> f64 {
+    once();
+    let mut samples: Vec<f64> = (0..ROUNDS)
+        .map(|_| {
+            let start = Instant::now();
+            once();
+            start.elapsed().as_secs_f64()
+        })
+        .collect();
+    samples.sort_by(f64::total_cmp);
+    samples[ROUNDS / 2]
+}
+
+/// Kernels beside the operations that do the same: large products, and calls that cost more than what they compute.
+fn beside_operations() {
+    const SIDE: usize = 1024;
+    const CALLS: usize = 10_000;
+    let (device, mut rng) = (Device::cpu(), Rng::seed(0));
+    let mut random = |shape: &[usize]| Tensor::randn(shape, &mut rng, &device);
+    let (a, b) = (random(&[SIDE, SIDE]), random(&[SIDE, SIDE]));
+    let (x, y) = (random(&[16]), random(&[16]));
+    let rate = |f: fn(Tensor, Tensor) -> Tensor| {
+        2e-9 * (SIDE * SIDE * SIDE) as f64 / seconds(|| drop(black_box(f(a.clone(), b.clone()))))
+    };
+    let call = |f: fn(Tensor, Tensor) -> Tensor| {
+        1e6 / CALLS as f64 * seconds(|| (0..CALLS).for_each(|_| drop(black_box(f(x.clone(), y.clone())))))
+    };
+    let figures = [
+        ("matrix product 1024^3, kernel", rate(matmul), "GFLOP/s"),
+        ("matrix product 1024^3, operation", rate(|a, b| a.matmul(b)), "GFLOP/s"),
+        ("addition of 16, kernel", call(add), "us"),
+        ("addition of 16, operation", call(|a, b| a + b), "us"),
+    ];
+    for (name, value, unit) in figures {
+        println!("{}", serde_json::json!({ "name": name, "value": value, "unit": unit }));
+    }
+}
+
 fn main() {
+    beside_operations();
     for (dtype, name) in [(DType::F32, "f32"), (DType::BF16, "bf16")] {
         let mut cases = cases(dtype);
         let bytes = ROWS * COLUMNS * dtype.size();

@@ -22,6 +22,7 @@ macro_rules! index {
 
         impl $name {
             /// The place in the list that it indexes.
+            #[inline]
             pub const fn at(self) -> usize {
                 self.0 as usize
             }
@@ -410,6 +411,7 @@ pub struct Kernel {
 
 impl Kernel {
     /// The links of a run; those that exist, where the run is faulty.
+    #[inline]
     pub fn links(&self, run: Run) -> &[Link] {
         let links = self.links.get(run.at as usize..).unwrap_or_default();
         links.get(..run.len as usize).unwrap_or(links)

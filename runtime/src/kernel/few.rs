@@ -13,11 +13,13 @@ pub(super) struct Few<T, const N: usize> {
 
 impl<T: Copy, const N: usize> Few<T, N> {
     /// No entries; `unused` fills their places.
+    #[inline]
     pub(super) fn new(unused: T) -> Self {
         Few { len: 0, at: [unused; N], more: vec![] }
     }
 
     /// Appends an entry.
+    #[inline]
     pub(super) fn push(&mut self, entry: T) {
         if self.len < N {
             self.at[self.len] = entry;
@@ -31,12 +33,14 @@ impl<T: Copy, const N: usize> Few<T, N> {
     }
 
     /// `len` times `entry`.
+    #[inline]
     pub(super) fn repeat(entry: T, len: usize) -> Self {
         let more = if len > N { vec![entry; len] } else { vec![] };
         Few { len, at: [entry; N], more }
     }
 
     /// The entries of an iterator.
+    #[inline]
     pub(super) fn of(unused: T, entries: impl IntoIterator<Item = T>) -> Self {
         let mut list = Few::new(unused);
         entries.into_iter().for_each(|entry| list.push(entry));
@@ -47,12 +51,14 @@ impl<T: Copy, const N: usize> Few<T, N> {
 impl<T, const N: usize> Deref for Few<T, N> {
     type Target = [T];
 
+    #[inline]
     fn deref(&self) -> &[T] {
         if self.len > N { &self.more } else { &self.at[..self.len] }
     }
 }
 
 impl<T, const N: usize> DerefMut for Few<T, N> {
+    #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
         if self.len > N { &mut self.more } else { &mut self.at[..self.len] }
     }

@@ -1,5 +1,6 @@
 //! A matrix product of a program as calls of the library.
 
+use super::few::Few;
 use crate::tensor::{Dims, Raw, Strides};
 use cotangent_hal::{DType, LibraryCall, Scalar};
 use cotangent_ir::Axis;
@@ -18,6 +19,12 @@ struct Walk {
     steps: [isize; 3],
 }
 
+/// Axes of one sort.
+type List = Few<Walk, 4>;
+
+/// An axis of one element.
+const SINGLE: Walk = Walk { extent: 1, steps: [0; 3] };
+
 /// Computes `out`, the sum of `a * b` over the axes that it lacks.
 ///
 /// Nothing is copied, unless several axes are summed over that cannot be walked as one. Rows, or columns, that cannot be
@@ -33,20 +40,16 @@ pub(super) fn run(name: &str, sides: &mut [Side; 3]) {
         sides[..2].iter_mut().for_each(|side| side.gather(name, &kept));
         walks = self::walks(sides);
     }
-    let Walks { mut batch, mut rows, mut columns, summed } = walks;
-    let one = |walks: &mut Vec<Walk>, batch: &mut Vec<Walk>| {
-        let largest = (0..walks.len()).max_by_key(|at| walks[*at].extent);
-        let walk = largest.map_or(Walk { extent: 1, steps: [0; 3] }, |at| walks.remove(at));
-        batch.append(walks);
-        walk
+    let Walks { mut batch, rows, columns, summed } = walks;
+    let mut largest = |walks: &List| {
+        let at = (0..walks.len()).max_by_key(|at| walks[*at].extent);
+        walks.iter().enumerate().filter(|(i, _)| Some(*i) != at).for_each(|(_, walk)| batch.push(*walk));
+        at.map_or(SINGLE, |at| walks[at])
     };
-    let (m, n) = (one(&mut rows, &mut batch), one(&mut columns, &mut batch));
-    let k = summed.first().copied().unwrap_or(Walk { extent: 1, steps: [0; 3] });
-    let all = merged(batch, 2);
-    let (last, outer) = match all.split_last() {
-        Some((last, outer)) => (*last, outer),
-        None => (Walk { extent: 1, steps: [0; 3] }, &[][..]),
-    };
+    let (m, n) = (largest(&rows), largest(&columns));
+    let k = summed.first().copied().unwrap_or(SINGLE);
+    let batch = merged(batch, 2);
+    let (last, outer) = batch.split_last().map_or((SINGLE, &[][..]), |(last, outer)| (*last, outer));
     let calls: usize = outer.iter().map(|walk| walk.extent).product();
     for number in 0..calls {
         let part = |side: usize, i: &Walk, j: &Walk| {
@@ -67,18 +70,23 @@ pub(super) fn run(name: &str, sides: &mut [Side; 3]) {
 
 /// The axes of a product by the tensors that have them.
 struct Walks {
-    batch: Vec<Walk>,
-    rows: Vec<Walk>,
-    columns: Vec<Walk>,
-    summed: Vec<Walk>,
+    batch: List,
+    rows: List,
+    columns: List,
+    summed: List,
 }
 
 fn walks(sides: &[Side; 3]) -> Walks {
-    let mut axes: Vec<Axis> = sides.iter().flat_map(|side| side.along.iter().map(|along| along.0)).collect();
+    let mut axes = Few::<Axis, 8>::new(Axis(0));
+    for (axis, ..) in sides.iter().flat_map(|side| &side.along) {
+        if !axes.contains(axis) {
+            axes.push(*axis);
+        }
+    }
     axes.sort_unstable();
-    axes.dedup();
-    let mut walks = Walks { batch: vec![], rows: vec![], columns: vec![], summed: vec![] };
-    for axis in axes {
+    let none = || List::new(SINGLE);
+    let mut walks = Walks { batch: none(), rows: none(), columns: none(), summed: none() };
+    for &axis in &*axes {
         let along = [0, 1, 2].map(|side| sides[side].along.iter().find(|along| along.0 == axis));
         let list = match along.map(|along| along.is_some()) {
             [true, true, false] => &mut walks.summed,
@@ -96,10 +104,10 @@ fn walks(sides: &[Side; 3]) -> Walks {
 }
 
 /// The axes with neighbours joined that all three tensors walk as one, in the order in which `by` stores them.
-fn merged(mut walks: Vec<Walk>, by: usize) -> Vec<Walk> {
+fn merged(mut walks: List, by: usize) -> List {
     walks.sort_by_key(|walk| std::cmp::Reverse(walk.steps[by].unsigned_abs()));
-    let mut merged: Vec<Walk> = vec![];
-    for walk in walks {
+    let mut merged = List::new(SINGLE);
+    for &walk in &*walks {
         if walk.extent == 1 {
             continue;
         }

@@ -155,6 +155,17 @@ impl Program {
         own == [Access::Each] && self.ir.outs[out].kind == ir::Kind::Float
     }
 
+    /// Whether a step behind the one that writes an output reads an argument.
+    pub(super) fn reads_later(&self, arg: u32, out: u32) -> bool {
+        let has = |step: &Step, slot, written| {
+            let mut found = false;
+            step.each(|s, w| found |= (s, w) == (slot, written));
+            found
+        };
+        let later = self.steps.iter().skip_while(|step| !has(step, Slot::Out(out), true)).skip(1);
+        later.into_iter().any(|step| has(step, Slot::In(arg), false))
+    }
+
     /// What the outputs need for which `wanted` says so.
     pub(super) fn needed(&self, wanted: impl Fn(usize) -> bool) -> Needed {
         let falses = |count| Few::repeat(false, count);
@@ -287,5 +298,11 @@ mod tests {
         assert_eq!(needed([true, false]), (vec![true, true, true, false], vec![true, false], vec![true; 2]));
         assert_eq!(needed([false, true]), (vec![true, false, false, true], vec![false, true], vec![true, false]));
         assert_eq!(needed([false, false]).0, vec![false; 4]);
+    }
+
+    #[test]
+    fn arguments_that_are_read_later() {
+        let read = [(0, 0), (1, 0), (1, 1)].map(|(arg, out)| PROGRAM.reads_later(arg, out));
+        assert_eq!(read, [false, true, false]);
     }
 }

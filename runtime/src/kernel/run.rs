@@ -107,10 +107,12 @@ pub(super) fn run(
         let dtype = kept_as(out.kind, stored(at, float));
         let shape = bound.shape(&out.dims);
         let writer = program.launches().flat_map(|l| l.operands).find(|o| o.slot == Slot::Out(at as u32));
-        let changed = writer.and_then(|o| o.from).map(|arg| &args[arg as usize]);
-        if let Some((given, raw)) = changed.and_then(|given| Some((given, given.tensor()?))) {
+        if let Some(arg) = writer.and_then(|o| o.from)
+            && let Some(raw) = args[arg as usize].tensor()
+        {
             // What is changed in place keeps its precision.
-            memory.outs.push(Some(if given.is_free(raw.dtype, &shape) { raw.clone() } else { raw.copy() }));
+            let free = args[arg as usize].is_free(raw.dtype, &shape) && !program.reads_later(arg, at as u32);
+            memory.outs.push(Some(if free { raw.clone() } else { raw.copy() }));
             continue;
         }
         // What nobody wants comes with what is wanted, and is not stored.
@@ -258,7 +260,7 @@ fn start(memory: &Memory<'_>, l: &Launch, bound: &Bound<'_>) {
     let (program, args) = (memory.program, memory.args);
     let name = &program.ir.name;
     let extent = |axis: &Axis| program.ir.axes[axis.at()].extent;
-    let mut extents = Few::<_, 8>::of(Dims::new(), l.axes.iter().map(|axis| bound.axes(extent(axis))));
+    let mut extents = Few::<_, 4>::of(Dims::new(), l.axes.iter().map(|axis| bound.axes(extent(axis))));
     // A row is walked along one axis, whatever that stands for.
     let last = l.axes.last().filter(|_| l.kernel.domain == Domain::Rows).map(extent);
     let merged = last.filter(|extent| bound.axes(*extent).len() != 1);
@@ -288,8 +290,8 @@ fn start(memory: &Memory<'_>, l: &Launch, bound: &Bound<'_>) {
         }
         Some(window)
     });
-    let windows = Few::<_, 6>::of(None, windows);
-    let mut list = Few::<Arg<'_>, 8>::new(Arg::Scalar(Scalar::Int(0)));
+    let windows = Few::<_, 4>::of(None, windows);
+    let mut list = Few::<Arg<'_>, 6>::new(Arg::Scalar(Scalar::Int(0)));
     for (window, tile) in windows.iter().flatten().zip(l.kernel.operands) {
         list.push(match tile.role {
             Role::In => Arg::In(window.view()),

@@ -24,6 +24,11 @@ pub(super) struct Schedule {
 /// # Errors
 /// The first construct that has no native form.
 pub(super) fn schedule(k: &Kernel, parts: &Parts<'_>) -> Result<Schedule, Unsupported> {
+    let kernels = Kernels::within(k, parts.callees, Slots::of(k), parts.groups);
+    let unbounded = |node: &Node| matches!(node, Node::Scan { axis, .. } if kernels.is_group(kernels.extent(*axis)));
+    if let Some(node) = k.nodes.iter().position(unbounded) {
+        return Err(Unsupported { node: Id(node as u32), what: "a scan along any number of axes" });
+    }
     let mut cut = Cut {
         kernel: k.clone(),
         slots: Slots::of(k),
@@ -34,9 +39,9 @@ pub(super) fn schedule(k: &Kernel, parts: &Parts<'_>) -> Result<Schedule, Unsupp
         steps: vec![],
     };
     for out in 0..k.outs.len() {
-        cut.settle(out)?;
+        cut.settle(out);
     }
-    cut.launch(0)?;
+    cut.launch(0);
     Ok(Schedule { temps: cut.temps, steps: cut.steps })
 }
 
@@ -69,21 +74,17 @@ impl<'a> Cut<'a> {
     }
 
     /// Computes what an output needs beforehand, or all of it, if it is a matrix product.
-    fn settle(&mut self, out: usize) -> Result<(), Unsupported> {
+    fn settle(&mut self, out: usize) {
         while let Some(task) = self.task(out) {
             match task {
                 Task::Product(product) => return self.product(out, &product),
                 Task::Split(id, product) => self.split(id, &product),
-                Task::Cut(node, _) if self.is_unbounded(node) => {
-                    return Err(Unsupported { node, what: "a scan along any number of axes" });
-                }
                 Task::Cut(id, axes) => {
                     let at = self.value(id, axes);
-                    self.compute(at)?;
+                    self.compute(at);
                 }
             }
         }
-        Ok(())
     }
 
     fn task(&self, out: usize) -> Option<Task> {
@@ -107,12 +108,6 @@ impl<'a> Cut<'a> {
                 Some(Task::Cut(found, order(&k, found, &over)))
             }
         }
-    }
-
-    /// Whether a node is a scan along an axis that stands for several.
-    fn is_unbounded(&self, id: Id) -> bool {
-        let k = self.kernels();
-        matches!(k.node(id), Node::Scan { axis, .. } if k.is_group(k.extent(axis)))
     }
 
     /// Whether another output of the program needs the node of this one.
@@ -140,30 +135,28 @@ impl<'a> Cut<'a> {
     }
 
     /// Computes the last value and makes its node a load of it.
-    fn compute(&mut self, at: usize) -> Result<(), Unsupported> {
-        self.settle(at)?;
-        self.launch(at)?;
+    fn compute(&mut self, at: usize) {
+        self.settle(at);
+        self.launch(at);
         self.done.remove(&at);
         if let (Some(def), Some(slot)) = (self.kernel.outs.to_mut().pop(), self.slots.outs.pop()) {
             arena::replace_by_load(&mut self.kernel, def);
             self.slots.args.push(slot);
         }
-        Ok(())
     }
 
     /// The launches of the outputs from `first` on, apart from products.
-    fn launch(&mut self, first: usize) -> Result<(), Unsupported> {
+    fn launch(&mut self, first: usize) {
         let k = self.kernels();
         let outs: Vec<usize> = (first..k.k.outs.len()).filter(|out| !self.done.contains(out)).collect();
         let mut steps = vec![];
         for group in groups(&k, &outs) {
             steps.push(Step::Launch(match group {
                 Group::Tiles(group) => rows::launch(&k, &group, self.parts.numbers),
-                Group::Nest { out } => nest::launch(&k, out, self.parts.numbers)?,
+                Group::Nest { out } => nest::launch(&k, out, self.parts.numbers),
             }));
         }
         self.steps.extend(steps);
-        Ok(())
     }
 
     /// A matrix product apart from what it is multiplied by, so that it can be computed by itself.
@@ -217,7 +210,7 @@ impl<'a> Cut<'a> {
     }
 
     /// An output that is a matrix product: what its factors are, where they are not all of an argument, and the call.
-    fn product(&mut self, out: usize, product: &Contraction) -> Result<(), Unsupported> {
+    fn product(&mut self, out: usize, product: &Contraction) {
         let node = self.kernel.outs[out].stores[0].node;
         let (sides, body, node) = self.body(node, product);
         if let Node::Fold(fold, run, _) = self.kernel.nodes[node.at()] {
@@ -235,12 +228,11 @@ impl<'a> Cut<'a> {
             Factor { slot: self.slots.outs[at], axes }
         });
         for at in values.into_iter().rev() {
-            self.compute(at)?;
+            self.compute(at);
         }
         let own = Factor { slot: self.slots.outs[out], axes: self.kernel.outs[out].stores[0].over.to_vec() };
         self.steps.push(Step::Product(Product { factors, out: own }));
         self.done.insert(out);
-        Ok(())
     }
 }
 

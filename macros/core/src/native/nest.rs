@@ -3,7 +3,7 @@
 use super::code::{Kernels, Numbers, Scope, local, missing, scalar, steps};
 use super::plan::plain_store;
 use super::rows::{first_hit, operand_name, running};
-use super::{Access, Domain, Launch, Operand, Scalar, Unsupported};
+use super::{Access, Domain, Launch, Operand, Scalar};
 use cotangent_ir::{Axis, Fold, Id, Kind, Mode, Node, OutDef, Store};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// An output whose elements are each written once, in order, is cut into rows that threads share. Of any other, threads
 /// share ranges of the first axis; each takes what belongs to its range in the order of the loops, so that colliding sums
 /// are the same in every run.
-pub(super) fn launch(k: &Kernels<'_>, out: usize, numbers: &Numbers) -> Result<Launch, Unsupported> {
+pub(super) fn launch(k: &Kernels<'_>, out: usize, numbers: &Numbers) -> Launch {
     let def = &k.k.outs[out];
     let is_row = |axis: &Axis| !k.is_group(k.extent(*axis));
     let in_order = plain_store(k, def).filter(|store| store.over.last().is_some_and(is_row));
@@ -25,7 +25,7 @@ pub(super) fn launch(k: &Kernels<'_>, out: usize, numbers: &Numbers) -> Result<L
         roots.extend(store.at.iter());
         roots.extend(store.over.iter().map(|axis| k.extent(*axis)));
     }
-    nest.collect(&roots, numbers)?;
+    nest.collect(&roots, numbers);
     let kind = def.kind;
     let (axes, body) = match in_order {
         Some(store) => {
@@ -53,7 +53,7 @@ pub(super) fn launch(k: &Kernels<'_>, out: usize, numbers: &Numbers) -> Result<L
         }
     };
     let Nest { operands, scalars, .. } = nest;
-    Ok(Launch { domain: Domain::Rows, axes, operands, scalars: scalars.into_iter().collect(), body })
+    Launch { domain: Domain::Rows, axes, operands, scalars: scalars.into_iter().collect(), body }
 }
 
 /// An extent as an expression of the launch's scalars.
@@ -80,7 +80,7 @@ struct Nest<'a> {
 }
 
 impl Nest<'_> {
-    fn collect(&mut self, roots: &[Id], numbers: &Numbers) -> Result<(), Unsupported> {
+    fn collect(&mut self, roots: &[Id], numbers: &Numbers) {
         let k = self.k;
         let mut open: Vec<Id> = roots.to_vec();
         let mut seen = BTreeSet::new();
@@ -113,7 +113,6 @@ impl Nest<'_> {
                 _ => {}
             }
         }
-        Ok(())
     }
 
     /// The body for one row of an output: all of its last axis.
@@ -233,9 +232,8 @@ impl Nest<'_> {
             if let Node::Load { arg, .. } = k.node(id) {
                 open.extend(k.k.args[arg.at()].dims.iter());
             }
-            match k.node(id) {
-                Node::Fold(_, run, _) => open.extend(k.bound(run).into_iter().map(|axis| k.extent(axis))),
-                _ => {}
+            if let Node::Fold(_, run, _) = k.node(id) {
+                open.extend(k.bound(run).into_iter().map(|axis| k.extent(axis)));
             }
         }
         let mut code = TokenStream::new();

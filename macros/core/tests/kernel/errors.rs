@@ -346,6 +346,15 @@ fn all_mistakes_in_one_pass() {
 }
 
 #[test]
+fn without_native_code() {
+    let source = "fn k(x: Tensor![N..]) -> Tensor![N..] { |i| cumsum(|j| x[j], i) }";
+    let found = in_tokens(&cotangent_macros_core::kernel(TokenStream::new(), source.parse().expect("tokens")));
+    let said: Vec<&str> = found.iter().map(|mistake| mistake.message.as_str()).collect();
+    assert_eq!(said, ["a scan along any number of axes is not supported yet in native code"]);
+    assert_eq!(&source[found[0].first.start().column..found[0].last.end().column], "cumsum");
+}
+
+#[test]
 fn what_is_no_function() {
     for source in ["", "fn", "fn k(", "let x = 1;"] {
         let Ok(item) = source.parse::<TokenStream>() else { continue };
