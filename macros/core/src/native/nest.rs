@@ -16,8 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// are the same in every run.
 pub(super) fn launch(k: &Kernels<'_>, out: usize, numbers: &Numbers) -> Launch {
     let def = &k.k.outs[out];
-    let is_row = |axis: &Axis| !k.is_group(k.extent(*axis));
-    let in_order = plain_store(k, def).filter(|store| store.over.last().is_some_and(is_row));
+    let in_order = plain_store(k, def).filter(|store| !store.over.is_empty());
     let mut nest = Nest { k, operands: vec![], at: BTreeMap::new(), scalars: BTreeMap::new() };
     let mut roots: Vec<Id> = def.dims.to_vec();
     for store in def.stores.iter() {
