@@ -1,6 +1,5 @@
-//! Times kernels over 64 MiB of floats and prints one line of JSON per figure: `{"name", "value", "unit"}`.
-//!
-//! Every figure is the median of repetitions, which are interleaved, after one round that warms memory and threads.
+//! Kernels over 16 Mi elements, for `cargo xtask bench kernels`: the first line that it prints is a list of names in
+//! JSON; then each line that it reads is one of them, which it runs once and answers by the milliseconds.
 
 #![allow(clippy::print_stdout, reason = "the figures are the point")]
 
@@ -11,7 +10,6 @@ use std::time::Instant;
 
 const ROWS: usize = 16384;
 const COLUMNS: usize = 1024;
-const ROUNDS: usize = 9;
 
 /// `gelu(x w + b)`, the tanh form.
 #[kernel]
@@ -133,29 +131,23 @@ std::thread_local! {
 }
 
 fn main() {
+    let mut all: Vec<(String, Case)> = vec![];
     for (dtype, name) in [(DType::F32, "f32"), (DType::BF16, "bf16")] {
-        let mut cases = cases(dtype);
         let bytes = ROWS * COLUMNS * dtype.size();
         let (from, mut to) = (vec![1u8; bytes], vec![0u8; bytes]);
-        cases.push(Case { name: "memcpy", once: Box::new(move || copy(black_box(&from), &mut to)) });
-        let mut samples = vec![Vec::with_capacity(ROUNDS); cases.len()];
-        for round in 0..=ROUNDS {
-            for (case, samples) in cases.iter_mut().zip(&mut samples) {
-                BACKWARD.set(0.0);
-                let start = Instant::now();
-                (case.once)();
-                let whole = start.elapsed().as_secs_f64();
-                let part = BACKWARD.get();
-                if round > 0 {
-                    samples.push(if part > 0.0 { part } else { whole } * 1e3);
-                }
-            }
-        }
-        for (case, samples) in cases.iter().zip(&mut samples) {
-            samples.sort_by(f64::total_cmp);
-            let name = format!("{}, {name}", case.name);
-            println!("{}", serde_json::json!({ "name": name, "value": samples[ROUNDS / 2], "unit": "ms" }));
-        }
+        let copy = Case { name: "memcpy", once: Box::new(move || copy(black_box(&from), &mut to)) };
+        all.extend(std::iter::once(copy).chain(cases(dtype)).map(|case| (format!("{}, {name}", case.name), case)));
+    }
+    let names: Vec<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
+    println!("{}", serde_json::json!(names));
+    for line in std::io::stdin().lines().map_while(Result::ok) {
+        let Some((_, case)) = all.iter_mut().find(|(name, _)| *name == line) else { return };
+        BACKWARD.set(0.0);
+        let start = Instant::now();
+        (case.once)();
+        let whole = start.elapsed().as_secs_f64();
+        let part = BACKWARD.get();
+        println!("{}", if part > 0.0 { part } else { whole } * 1e3);
     }
 }
 
