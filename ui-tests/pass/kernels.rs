@@ -20,6 +20,45 @@ pub fn swish(x: f32) -> f32 {
     x * sigmoid(x)
 }
 
+/// Two results for a kernel that takes them apart.
+#[kernel]
+pub fn rotate(x: f32, y: f32) -> (f32, f32) {
+    (x - y, x + y)
+}
+
+/// Calls one of a name like a function's.
+#[kernel]
+pub fn swirl(x: f32, y: f32) -> f32 {
+    let (a, b) = rotate(x, y);
+    gelu2(a) * self::mish(b)
+}
+
+/// A public kernel whose gradient is private.
+#[kernel(vjp = gelu2_slope(x, ct))]
+pub fn gelu2(x: f32) -> f32 {
+    gelu(gelu(x))
+}
+
+#[kernel]
+fn gelu2_slope(x: f32, ct: f32) -> f32 {
+    ct * x
+}
+
+/// Of the name of a function.
+#[kernel]
+fn mish(x: f32) -> f32 {
+    2.0 * x
+}
+
+/// A constant of this crate.
+const TAPS: usize = 3;
+
+/// Constants as dims.
+#[kernel]
+pub fn taps(x: Tensor![N], w: Tensor![{ TAPS }]) -> Tensor![N - { TAPS } + 1] {
+    |i| sum(|k| x[i + k] * w[k])
+}
+
 /// Several results of different kinds.
 #[kernel]
 pub fn peaks(x: Tensor![R.., C]) -> (Tensor![R..], Tensor![Int; R..]) {
@@ -110,6 +149,8 @@ fn main() {
     let x = Tensor::ones([3, 4], &device);
     assert_eq!(halves(x.clone()).shape(), [3, 2]);
     assert_eq!(x.clone().map(doubled).map(swish).shape(), [3, 4]);
+    assert_eq!(x.clone().zip_map(1.0, swirl).shape(), [3, 4]);
+    assert_eq!(taps(Tensor::ones([5], &device), Tensor::ones([TAPS], &device)).to_vec(), vec![3.0; 3]);
     let (most, at) = peaks(x.clone());
     assert_eq!((most.to_vec(), at.to_vec()), (vec![1.0; 3], vec![0; 3]));
     let mut w = x.clone();

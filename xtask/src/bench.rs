@@ -13,7 +13,6 @@ pub(crate) const PROGRAM: Program = Program {
     arguments: &[],
     options: &[
         Opt { name: "--json", value: "FILE", help: "write the figures to a file too" },
-        Opt { name: "--kernels", value: "", help: "time kernels over 64 MiB beside a copy too" },
         Opt { name: "--mnist", value: "", help: "train the MNIST example for three epochs too" },
     ],
 };
@@ -35,9 +34,6 @@ pub(crate) fn run(given: &Given) -> Result<bool, String> {
     figures.push(Figure { name: "process to first result".into(), value: start_up(&start)?, unit: "ms".into() });
     let size = std::fs::metadata(&start).map_err(|e| format!("`{}` cannot be read: {e}", start.display()))?.len();
     figures.push(Figure { name: "stripped program".into(), value: size as f64 / 1e6, unit: "MB".into() });
-    if given.has("--kernels") {
-        figures.extend(measured(&build(&["-p", "cotangent-benches", "--bin", "kernels"])?)?);
-    }
     if given.has("--mnist") {
         figures.push(mnist_epoch()?);
     }
@@ -55,7 +51,7 @@ pub(crate) fn run(given: &Given) -> Result<bool, String> {
 }
 
 /// Builds a program in release mode and says where it is. Symbols are stripped as the root manifest says.
-fn build(words: &[&str]) -> Result<PathBuf, String> {
+pub(crate) fn build(words: &[&str]) -> Result<PathBuf, String> {
     let output = Command::new("cargo")
         .args(["build", "--release", "--quiet", "--message-format=json"])
         .args(words)
@@ -118,7 +114,7 @@ fn mnist_epoch() -> Result<Figure, String> {
     Ok(Figure { name: "MNIST epoch".into(), value: median(samples), unit: "s".into() })
 }
 
-fn median(mut samples: Vec<f64>) -> f64 {
+pub(crate) fn median(mut samples: Vec<f64>) -> f64 {
     samples.sort_by(f64::total_cmp);
     samples[samples.len() / 2]
 }

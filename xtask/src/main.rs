@@ -7,8 +7,10 @@ mod budget;
 mod ci;
 mod expand;
 mod golden;
+mod kernels;
 #[path = "../../examples/support/options.rs"]
 mod options;
+mod rebuild;
 mod tidy;
 mod workspace;
 
@@ -27,6 +29,8 @@ const COMMANDS: &[Command] = &[
     Command { program: expand::PROGRAM, run: expand::run },
     Command { program: golden::PROGRAM, run: golden::run },
     Command { program: bench::PROGRAM, run: bench::run },
+    Command { program: kernels::PROGRAM, run: kernels::run },
+    Command { program: rebuild::PROGRAM, run: rebuild::run },
     Command { program: budget::PROGRAM, run: budget::run },
 ];
 
@@ -43,7 +47,13 @@ fn main() -> ExitCode {
 
 /// Runs the command that `words` name. `Ok(false)`: it ran and found faults, which it has printed.
 fn dispatch(mut words: Vec<String>) -> Result<bool, String> {
-    let name = if words.is_empty() { "--help".to_string() } else { words.remove(0) };
+    let mut name = if words.is_empty() { "--help".to_string() } else { words.remove(0) };
+    // Some commands are two words.
+    let both = words.first().map(|second| format!("{name} {second}"));
+    if let Some(both) = both.filter(|both| COMMANDS.iter().any(|c| short(&c.program) == both)) {
+        name = both;
+        words.remove(0);
+    }
     if matches!(name.as_str(), "--help" | "-h" | "help") {
         print!("{}", overview());
         return Ok(true);
@@ -63,12 +73,12 @@ fn dispatch(mut words: Vec<String>) -> Result<bool, String> {
 }
 
 fn overview() -> String {
-    let lines = COMMANDS.iter().map(|c| format!("  {:8}{}\n", short(&c.program), c.program.about));
+    let lines = COMMANDS.iter().map(|c| format!("  {:15}{}\n", short(&c.program), c.program.about));
     let lines: String = lines.collect();
     format!("The development commands of Cotangent\n\nUsage: cargo xtask COMMAND [OPTIONS]\n\nCommands:\n{lines}")
 }
 
-/// The last word of a command's name, which is what is typed after `cargo xtask`.
+/// What is typed after `cargo xtask`.
 fn short(program: &Program) -> &'static str {
-    program.name.rsplit(' ').next().unwrap_or(program.name)
+    program.name.strip_prefix("cargo xtask ").unwrap_or(program.name)
 }

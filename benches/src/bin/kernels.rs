@@ -1,18 +1,15 @@
-//! Times kernels, those of the library among them, over 64 MiB of floats and prints one line of JSON per figure:
-//! `{"name", "value", "unit"}`.
-//!
-//! Every figure is the median of repetitions, which are interleaved, after one round that warms memory and threads.
+//! Kernels over 16 Mi elements, for `cargo xtask bench kernels`: the first line that it prints is a list of names in
+//! JSON; then each line that it reads is one of them, which it runs once and answers by the milliseconds.
 
 #![allow(clippy::print_stdout, reason = "the figures are the point")]
 
 use cotangent::diff::{Pullback, Want};
-use cotangent::{DType, Device, Rng, Tensor, kernel};
+use cotangent::{DType, Device, Rng, Tensor, kernel, model};
 use std::hint::black_box;
 use std::time::Instant;
 
 const ROWS: usize = 16384;
 const COLUMNS: usize = 1024;
-const ROUNDS: usize = 9;
 
 /// `gelu(x w + b)`, the tanh form.
 #[kernel]
@@ -21,6 +18,12 @@ fn gelu_affine(x: Tensor![R.., C], w: Tensor![C], b: Tensor![C]) -> Tensor![R..,
         let u = x[r][i] * w[i] + b[i];
         u * sigmoid(1.5957691216057308 * (u + 0.044715 * u * u * u))
     }
+}
+
+/// The same operation by operation, in the body of a function that is differentiated.
+#[model]
+fn gelu_body(x: Tensor, w: Tensor, b: Tensor) -> Tensor {
+    (x * w + b).gelu_tanh()
 }
 
 /// Root-mean-square normalisation over the last axis.
@@ -51,18 +54,6 @@ fn adamw(
     }
 }
 
-/// A matrix product, which the library computes.
-#[kernel]
-fn matmul(a: Tensor![M, K], b: Tensor![K, N]) -> Tensor![M, N] {
-    |i, j| sum(|k| a[i][k] * b[k][j])
-}
-
-/// A small call.
-#[kernel]
-fn add(a: Tensor![N], b: Tensor![N]) -> Tensor![N] {
-    |i| a[i] + b[i]
-}
-
 /// What is timed, made anew for each dtype.
 struct Case {
     name: &'static str,
@@ -82,6 +73,7 @@ fn cases(dtype: DType) -> Vec<Case> {
     };
     let mut list = vec![
         forward("gelu(x*w+b)", gelu_affine),
+        forward("gelu(x*w+b), in a body", gelu_body),
         forward("softmax", |x, _, _| x.softmax(-1)),
         forward("layer norm", |x, w, b| x.layer_norm(w, b, 1e-5)),
         forward("RMS norm", |x, w, _| rms_norm(x, w, 1e-5)),
@@ -124,70 +116,24 @@ std::thread_local! {
     static BACKWARD: std::cell::Cell<f64> = const { std::cell::Cell::new(0.0) };
 }
 
-/// The median seconds of `once`.
-fn seconds(mut once: impl FnMut()) -> f64 {
-    once();
-    let mut samples: Vec<f64> = (0..ROUNDS)
-        .map(|_| {
-            let start = Instant::now();
-            once();
-            start.elapsed().as_secs_f64()
-        })
-        .collect();
-    samples.sort_by(f64::total_cmp);
-    samples[ROUNDS / 2]
-}
-
-/// Kernels beside the operations that do the same: large products, and calls that cost more than what they compute.
-fn beside_operations() {
-    const SIDE: usize = 1024;
-    const CALLS: usize = 10_000;
-    let (device, mut rng) = (Device::cpu(), Rng::seed(0));
-    let mut random = |shape: &[usize]| Tensor::randn(shape, &mut rng, &device);
-    let (a, b) = (random(&[SIDE, SIDE]), random(&[SIDE, SIDE]));
-    let (x, y) = (random(&[16]), random(&[16]));
-    let rate = |f: fn(Tensor, Tensor) -> Tensor| {
-        2e-9 * (SIDE * SIDE * SIDE) as f64 / seconds(|| drop(black_box(f(a.clone(), b.clone()))))
-    };
-    let call = |f: fn(Tensor, Tensor) -> Tensor| {
-        1e6 / CALLS as f64 * seconds(|| (0..CALLS).for_each(|_| drop(black_box(f(x.clone(), y.clone())))))
-    };
-    let figures = [
-        ("matrix product 1024^3, kernel", rate(matmul), "GFLOP/s"),
-        ("matrix product 1024^3, operation", rate(|a, b| a.matmul(b)), "GFLOP/s"),
-        ("addition of 16, kernel", call(add), "us"),
-        ("addition of 16, operation", call(|a, b| a + b), "us"),
-    ];
-    for (name, value, unit) in figures {
-        println!("{}", serde_json::json!({ "name": name, "value": value, "unit": unit }));
-    }
-}
-
 fn main() {
-    beside_operations();
+    let mut all: Vec<(String, Case)> = vec![];
     for (dtype, name) in [(DType::F32, "f32"), (DType::BF16, "bf16")] {
-        let mut cases = cases(dtype);
         let bytes = ROWS * COLUMNS * dtype.size();
         let (from, mut to) = (vec![1u8; bytes], vec![0u8; bytes]);
-        cases.push(Case { name: "memcpy", once: Box::new(move || copy(black_box(&from), &mut to)) });
-        let mut samples = vec![Vec::with_capacity(ROUNDS); cases.len()];
-        for round in 0..=ROUNDS {
-            for (case, samples) in cases.iter_mut().zip(&mut samples) {
-                BACKWARD.set(0.0);
-                let start = Instant::now();
-                (case.once)();
-                let whole = start.elapsed().as_secs_f64();
-                let part = BACKWARD.get();
-                if round > 0 {
-                    samples.push(if part > 0.0 { part } else { whole } * 1e3);
-                }
-            }
-        }
-        for (case, samples) in cases.iter().zip(&mut samples) {
-            samples.sort_by(f64::total_cmp);
-            let name = format!("{}, {name}", case.name);
-            println!("{}", serde_json::json!({ "name": name, "value": samples[ROUNDS / 2], "unit": "ms" }));
-        }
+        let copy = Case { name: "memcpy", once: Box::new(move || copy(black_box(&from), &mut to)) };
+        all.extend(std::iter::once(copy).chain(cases(dtype)).map(|case| (format!("{}, {name}", case.name), case)));
+    }
+    let names: Vec<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
+    println!("{}", serde_json::json!(names));
+    for line in std::io::stdin().lines().map_while(Result::ok) {
+        let Some((_, case)) = all.iter_mut().find(|(name, _)| *name == line) else { return };
+        BACKWARD.set(0.0);
+        let start = Instant::now();
+        (case.once)();
+        let whole = start.elapsed().as_secs_f64();
+        let part = BACKWARD.get();
+        println!("{}", if part > 0.0 { part } else { whole } * 1e3);
     }
 }
 

@@ -7,7 +7,7 @@
 
 use cotangent::diff::{Pullback, Want};
 use cotangent::ops::AddVjp;
-use cotangent::{Device, Tensor};
+use cotangent::{Device, Tensor, kernel};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -21,7 +21,9 @@ struct Figure {
 const FIGURES: &[Figure] = &[
     Figure { name: "add [16]", unit: "ns/op", once: adds },
     Figure { name: "add [16], forward and backward", unit: "ns/op", once: adds_backward },
+    Figure { name: "add [16], as a kernel", unit: "ns/op", once: adds_by_kernel },
     Figure { name: "matmul 1024^3", unit: "GFLOP/s", once: matmul },
+    Figure { name: "matmul 1024^3, as a kernel", unit: "GFLOP/s", once: matmul_by_kernel },
 ];
 
 const ROUNDS: usize = 15;
@@ -86,12 +88,44 @@ fn adds_backward() -> f64 {
     start.elapsed().as_nanos() as f64 / CHAIN as f64
 }
 
+/// The sum of two vectors.
+#[kernel]
+fn sum_of(a: Tensor![N], b: Tensor![N]) -> Tensor![N] {
+    |i| a[i] + b[i]
+}
+
+/// As [`adds`], by a kernel of the user's.
+fn adds_by_kernel() -> f64 {
+    let (mut x, y) = (vector(), vector());
+    let start = Instant::now();
+    for _ in 0..CHAIN {
+        x = sum_of(x, y.clone());
+    }
+    black_box(x.to_vec());
+    start.elapsed().as_nanos() as f64 / CHAIN as f64
+}
+
 /// Billions of floating-point operations a second in one product of square matrices.
 fn matmul() -> f64 {
+    product(|a, b| a.matmul(b))
+}
+
+/// The product in index notation, which becomes that of the library.
+#[kernel]
+fn product_of(a: Tensor![M, K], b: Tensor![K, N]) -> Tensor![M, N] {
+    |i, j| sum(|k| a[i][k] * b[k][j])
+}
+
+/// As [`matmul`], by a kernel of the user's.
+fn matmul_by_kernel() -> f64 {
+    product(product_of)
+}
+
+fn product(of: fn(Tensor, Tensor) -> Tensor) -> f64 {
     const N: usize = 1024;
     let a = Tensor::full([N, N], 0.5f32, &Device::default());
     let b = Tensor::full([N, N], 0.25f32, &Device::default());
     let start = Instant::now();
-    black_box(a.matmul(b).narrow(0, 0, 1).to_vec());
+    black_box(of(a, b).narrow(0, 0, 1).to_vec());
     2.0 * (N as f64).powi(3) / start.elapsed().as_nanos() as f64
 }

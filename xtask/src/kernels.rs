@@ -1,0 +1,119 @@
+//! `cargo xtask bench kernels`: kernels beside a copy of as many bytes, and beside PyTorch where it is installed.
+
+use crate::bench::{build, median};
+use crate::options::{Given, Opt, Program};
+use crate::workspace;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+pub(crate) const PROGRAM: Program = Program {
+    name: "cargo xtask bench kernels",
+    about: "times kernels over 16 Mi elements in release mode, beside a copy and beside PyTorch",
+    arguments: &[],
+    options: &[
+        Opt { name: "--json", value: "FILE", help: "write the figures to a file too" },
+        Opt { name: "--peer", value: "PYTHON", help: "a Python that has PyTorch; `python3` unless said otherwise" },
+    ],
+};
+
+/// How often each kernel is timed, after one round that warms memory and threads.
+const ROUNDS: usize = 9;
+
+/// A program that runs one case for each line that it reads.
+struct Runner {
+    process: Child,
+    output: BufReader<ChildStdout>,
+    cases: Vec<String>,
+}
+
+impl Runner {
+    fn start(command: &mut Command) -> Result<Runner, String> {
+        let name = command.get_program().to_string_lossy().into_owned();
+        let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut process = spawned.map_err(|e| format!("`{name}` cannot be run: {e}"))?;
+        let output = process.stdout.take().ok_or("a process without output")?;
+        let mut runner = Runner { process, output: BufReader::new(output), cases: vec![] };
+        let line = runner.line()?;
+        runner.cases = serde_json::from_str(&line).map_err(|_| format!("`{name}` printed `{line}`, expected names"))?;
+        Ok(runner)
+    }
+
+    fn line(&mut self) -> Result<String, String> {
+        let mut line = String::new();
+        match self.output.read_line(&mut line) {
+            Ok(0) => Err("the program ended early".into()),
+            Ok(_) => Ok(line.trim().to_string()),
+            Err(e) => Err(format!("the program cannot be read: {e}")),
+        }
+    }
+
+    /// The milliseconds of one run; none for a case that the program does not have.
+    fn run(&mut self, case: &str) -> Result<Option<f64>, String> {
+        if !self.cases.iter().any(|c| c == case) {
+            return Ok(None);
+        }
+        let input = self.process.stdin.as_mut().ok_or("a process without input")?;
+        writeln!(input, "{case}").map_err(|e| format!("the program does not listen: {e}"))?;
+        let line = self.line()?;
+        line.parse().map(Some).map_err(|_| format!("the program printed `{line}`, expected milliseconds"))
+    }
+}
+
+impl Drop for Runner {
+    fn drop(&mut self) {
+        // At the end of its input it ends by itself.
+        drop(self.process.stdin.take());
+        let _ = self.process.wait();
+    }
+}
+
+pub(crate) fn run(given: &Given) -> Result<bool, String> {
+    let program = build(&["-p", "cotangent-benches", "--bin", "kernels"])?;
+    let mut ours = Runner::start(&mut Command::new(program))?;
+    let python = given.text("--peer").unwrap_or("python3");
+    let mut peer = Command::new(python);
+    // Threads that wait by spinning would slow the other side.
+    peer.arg(workspace::root().join("benches/peers/kernels.py"))
+        .env("OMP_WAIT_POLICY", "passive")
+        .stderr(Stdio::null());
+    let mut peer = Runner::start(&mut peer).ok();
+    if peer.is_none() {
+        println!("no column for PyTorch: `{python}` does not have it; `--peer PYTHON` names one that does");
+    }
+    let cases = ours.cases.clone();
+    let mut samples: BTreeMap<&str, [Vec<f64>; 2]> = BTreeMap::new();
+    for round in 0..=ROUNDS {
+        for case in &cases {
+            let here = ours.run(case)?;
+            let there = peer.as_mut().map_or(Ok(None), |peer| peer.run(case))?;
+            if round > 0 {
+                let [own, other] = samples.entry(case).or_default();
+                own.extend(here);
+                other.extend(there);
+            }
+        }
+    }
+    let mut figures = vec![];
+    let width = cases.iter().map(String::len).max().unwrap_or(0);
+    println!("{:width$}  {:>8}  {:>8}  {:>10}  {:>8}", "", "ms", "x memcpy", "PyTorch ms", "x faster");
+    for case in &cases {
+        let [own, other] = samples.remove(case.as_str()).unwrap_or_default();
+        let ms = median(own);
+        let copy = figures.iter().rev().find(|f: &&Value| f["name"].as_str().is_some_and(|n| n.starts_with("memcpy")));
+        let copies = ms / copy.and_then(|f| f["value"].as_f64()).unwrap_or(ms);
+        let theirs = (!other.is_empty()).then(|| median(other));
+        let [there, faster] = match theirs {
+            Some(theirs) => [format!("{theirs:.2}"), format!("{:.2}", theirs / ms)],
+            None => [String::new(), String::new()],
+        };
+        println!("{case:width$}  {ms:>8.2}  {copies:>8.2}  {there:>10}  {faster:>8}");
+        figures.push(json!({ "name": case, "value": ms, "unit": "ms", "copies": copies, "pytorch": theirs }));
+    }
+    if let Some(path) = given.text("--json") {
+        let text = format!("{:#}\n", json!({ "figures": figures }));
+        std::fs::write(path, text).map_err(|e| format!("`{path}` cannot be written: {e}"))?;
+    }
+    Ok(true)
+}
