@@ -115,13 +115,42 @@ fn losses() {
 }
 
 #[test]
+fn gradients() {
+    let (x, t) = (random(&[5, 4], 1), ids(5, 4));
+    check_grad(
+        |x| square_loss(x[0].clone(), x[1].clone()),
+        |x, ct| {
+            let (dx, dy) = square_loss::vjp(x[0].clone(), x[1].clone(), Want::ALL).1.pull(Some(ct), &mut ());
+            vec![dx, dy]
+        },
+        &[x.clone(), random(&[5, 4], 2)],
+        GradCheck::default(),
+    );
+    check_grad(
+        |x| cross_entropy(x[0].clone(), t.clone()),
+        |x, ct| vec![cross_entropy::vjp(x[0].clone(), t.clone(), Want::ALL).1.pull(Some(ct), &mut ()).0],
+        &[x.clone()],
+        GradCheck::default(),
+    );
+    check_grad(
+        |x| scores(x[0].clone(), x[1].clone()),
+        |x, ct| {
+            let (dx, dw) = scores::vjp(x[0].clone(), x[1].clone(), Want::ALL).1.pull(Some(ct), &mut ());
+            vec![dx, dw]
+        },
+        &[x, random(&[3, 4], 2)],
+        GradCheck::default(),
+    );
+}
+
+#[test]
 fn scattered_sums() {
     for [table, width, count] in [[1, 1, 1], [5, 3, 20], [3000, 40, 2000], [4, 2, 0]] {
         let (w, ids) = (random(&[table, width], 1), ids(count, table));
         let (y, pull) = lookup::vjp(w.clone(), ids.clone(), Want::ALL);
         let rows: Vec<usize> = ids.to_vec().iter().map(|id| *id as usize).collect();
-        let (w, ct) = (w.to_vec(), random(&[count, width], 2));
-        assert!((0..count * width).all(|i| y.to_vec()[i] == w[rows[i / width] * width + i % width]));
+        let (y, w, ct) = (y.to_vec(), w.to_vec(), random(&[count, width], 2));
+        assert!((0..count * width).all(|i| y[i] == w[rows[i / width] * width + i % width]));
         let dw = pull.pull(Some(ct.clone()), &mut ()).0.expect("wanted").to_vec();
         let mut expected = vec![0.0f64; table * width];
         for (i, ct) in ct.to_vec().iter().enumerate() {

@@ -1,6 +1,7 @@
 //! A kernel's function and its companion, below the types that the macro emits.
 
 use super::bind::Sizes;
+use super::program::Needed;
 use super::run::{Given, run};
 use super::{Outs, Program};
 use crate::device::Device;
@@ -87,8 +88,8 @@ struct Kept {
 pub fn vjp(def: &'static Def, args: Vec<Given>, want: Want) -> (Outs, Saved) {
     let gradient = def.gradient.filter(|g| g.wrt.iter().any(|a| want.has(*a as usize + 1)));
     let Some(gradient) = gradient else { return (call(def, &args), Saved(None)) };
-    let derived = [gradient.stage, Some(gradient.backward)];
-    let uses = |source| derived.iter().flatten().any(|d| d.sources.contains(&source));
+    let used = Used::new(gradient, want);
+    let uses = |source| used.has(gradient, source);
     let count = args.len();
     let kept = (0..count as u32).map(|a| uses(Source::Arg(a)).then(|| args[a as usize].keep())).collect();
     let declared = def.forward.ir.outs.len();
@@ -104,6 +105,36 @@ pub fn vjp(def: &'static Def, args: Vec<Given>, want: Want) -> (Outs, Saved) {
     let zeros = if outs.len() > 1 { outs.iter().flatten().map(place).collect() } else { vec![] };
     let dtypes = gradient.wrt.iter().filter_map(|a| args[*a as usize].tensor()).map(|x| x.dtype).collect();
     (Outs(outs.into_iter()), Saved(Some(Kept { gradient, want, args: kept, outs: saved, dtypes, zeros, sizes })))
+}
+
+/// What of a gradient is run.
+struct Used {
+    backward: Needed,
+    stage: Option<Needed>,
+}
+
+impl Used {
+    /// For the cotangents that are wanted.
+    fn new(gradient: &Gradient, want: Want) -> Used {
+        let Gradient { stage, backward, wrt, .. } = gradient;
+        let needed = backward.program.needed(|at| want.has(wrt[at] as usize + 1));
+        let staged = |at: usize| backward.reads(&needed, Source::Staged(at as u32));
+        let stage = stage.map(|stage| stage.program.needed(staged));
+        Used { backward: needed, stage }
+    }
+
+    /// Whether that reads what comes from there.
+    fn has(&self, gradient: &Gradient, source: Source) -> bool {
+        let stage = gradient.stage.zip(self.stage.as_ref());
+        gradient.backward.reads(&self.backward, source) || stage.is_some_and(|(d, needed)| d.reads(needed, source))
+    }
+}
+
+impl Derived {
+    fn reads(&self, needed: &Needed, source: Source) -> bool {
+        let args = (0..).zip(self.sources).filter(|(_, own)| **own == source);
+        args.into_iter().any(|(arg, _)| self.program.reads(needed, arg))
+    }
 }
 
 impl Saved {
@@ -128,8 +159,10 @@ impl Saved {
         };
         let mut staged: Vec<Option<Raw>> = vec![];
         if let Some(stage) = kept.gradient.stage {
+            let used = Used::new(kept.gradient, kept.want);
+            let wanted = |at: usize| used.has(kept.gradient, Source::Staged(at as u32));
             let given = kept.given(stage, &cotangents, &[]);
-            staged = run(stage.program, &given, &kept.sizes, &|_, float| float.compute(), &|_| true, &|_| None).0;
+            staged = run(stage.program, &given, &kept.sizes, &|_, float| float.compute(), &wanted, &|_| None).0;
         }
         let args = kept.given(kept.gradient.backward, &cotangents, &staged);
         let Kept { gradient, want, sizes, dtypes, .. } = kept;
@@ -168,7 +201,8 @@ impl Kept {
                 }
             })),
         };
-        derived.sources.iter().filter_map(given).collect()
+        // What is not kept is not read either.
+        derived.sources.iter().map(|source| given(source).unwrap_or_else(|| Given::number(Scalar::Int(0)))).collect()
     }
 }
 

@@ -155,6 +155,18 @@ impl Program {
         own == [Access::Each] && self.ir.outs[out].kind == ir::Kind::Float
     }
 
+    /// Whether steps that are needed read an argument.
+    pub(super) fn reads(&self, needed: &Needed, arg: u32) -> bool {
+        self.steps.iter().zip(needed.steps.iter()).filter(|(_, needed)| **needed).any(|(step, _)| {
+            let mut found = match step {
+                Step::Launch(launch) => launch.scalars.contains(&Value::Arg(arg)),
+                Step::Product(_) => false,
+            };
+            step.each(|slot, _| found |= slot == Slot::In(arg));
+            found
+        })
+    }
+
     /// Whether a step behind the one that writes an output reads an argument.
     pub(super) fn reads_later(&self, arg: u32, out: u32) -> bool {
         let has = |step: &Step, slot, written| {
@@ -298,6 +310,13 @@ mod tests {
         assert_eq!(needed([true, false]), (vec![true, true, true, false], vec![true, false], vec![true; 2]));
         assert_eq!(needed([false, true]), (vec![true, false, false, true], vec![false, true], vec![true, false]));
         assert_eq!(needed([false, false]).0, vec![false; 4]);
+    }
+
+    #[test]
+    fn arguments_that_are_read() {
+        let reads = |wanted: [bool; 2], arg| PROGRAM.reads(&PROGRAM.needed(|out| wanted[out]), arg);
+        assert!(reads([true, false], 0) && reads([false, true], 1) && !reads([true, true], 2));
+        assert!(!reads([false, false], 0));
     }
 
     #[test]
