@@ -74,7 +74,7 @@ fn folder() -> Result<PathBuf, String> {
     let manifest = format!(
         "[package]\nname = \"kernels\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
          [dependencies]\ncotangent = {{ path = {:?} }}\n\n\
-         [profile.dev]\nopt-level = 2\n\n[profile.release]\nincremental = true\n",
+         [profile.dev]\nopt-level = 2\ndebug = \"line-tables-only\"\nlto = \"off\"\n\n[profile.release]\nincremental = true\n",
         workspace::root().display().to_string()
     );
     put(&folder.join("Cargo.toml"), &manifest)?;
