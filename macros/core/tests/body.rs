@@ -117,6 +117,8 @@ fn chains_share_a_kernel() {
         (1, quote!(let m = (x * x).mean_keepdim(-1); x * (m + self.eps).rsqrt() * self.w)),
         // Others do not.
         (0, quote!(x.softmax(0) * x.amax_keepdim(-1))),
+        // What nothing uses does not give the group its shape.
+        (1, quote!(let h = x * 2.0; let z = h + y; h.tanh())),
         (1, quote!(let mut h = x; for i in 0..3 { h = (h * 0.5 + y).tanh(); } h)),
         (2, quote!(if self.deep { (x + y).relu() } else { (x - y).relu() })),
     ];

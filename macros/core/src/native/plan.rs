@@ -139,13 +139,14 @@ pub(super) fn tiles(k: &Kernels<'_>, at: usize, out: &OutDef) -> Option<(Vec<Axi
         &[axis] => summed(k, at, axis, store.node),
         _ => None,
     };
-    let found = sum(&over).or_else(|| scanned(k, at, &over, store.node)).or_else(|| elements(k, at, &over, store.node));
     // Several axes are no row; runs of elements may be along any number of them.
     let alone = |(rows, column, written): &(Vec<Axis>, Column, Written)| {
         let tiles = Tiles { domain: Domain::Rows, rows: rows.clone(), column: *column, outs: vec![written.clone()] };
         domain(k, &tiles) == Domain::Pointwise
     };
-    found.filter(|found| !k.is_group(found.1.extent) || alone(found))
+    let fits = |found: &(Vec<Axis>, Column, Written)| !k.is_group(found.1.extent) || alone(found);
+    let found = sum(&over).filter(fits).or_else(|| scanned(k, at, &over, store.node).filter(fits));
+    found.or_else(|| elements(k, at, &over, store.node).filter(fits))
 }
 
 /// A sum with a constant coefficient: that, the axes and the body.

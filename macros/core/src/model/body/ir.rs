@@ -260,6 +260,9 @@ pub(crate) enum Form {
 pub(crate) struct Kept {
     /// Those that it reads.
     pub(crate) read: Vec<Ident>,
+    /// Those among them that hold active values: they are kept even where statements that read them become one that
+    /// reads the same value of another variable.
+    pub(crate) active: Vec<Var>,
     /// Those that it only assigns.
     pub(crate) assigned: Vec<Ident>,
     /// Parts of the model that some of those that it reads refer to.

@@ -285,7 +285,6 @@ impl Build<'_> {
             }
         })
     }
-
 }
 
 /// The operands that each value of a group comes from, as bits.

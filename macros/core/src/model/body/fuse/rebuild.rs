@@ -12,8 +12,8 @@ use crate::model::body::ir::{
 use crate::native;
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
-use syn::spanned::Spanned;
 use std::collections::{BTreeMap, BTreeSet};
+use syn::spanned::Spanned;
 
 impl Fuse<'_> {
     /// Puts a group in the place of its last statement. `cells` hold what stands at each place of the region, `uses` what
@@ -97,7 +97,9 @@ impl Fuse<'_> {
         let made = |call: &Call| Made { var: call.var, declare: call.declare, value: call.value };
         let outs: Vec<Made> = outs.iter().filter_map(|at| calls.get(at)).map(made).collect();
         let conditional = plan.rows.as_ref().is_some_and(Layout::is_conditional);
-        let (true, [out]) = (conditional, &outs[..]) else { return Stmt::Fused(Fused { kernel, operands, outs, span }) };
+        let (true, [out]) = (conditional, &outs[..]) else {
+            return Stmt::Fused(Fused { kernel, operands, outs, span });
+        };
         // Both arms give their result a name of their own; the branch gives it that of the user.
         let (fast, slow) = ((self.var("f"), self.value()), (self.var("f"), self.value()));
         if let Some(call) = calls.values_mut().find(|c| c.value == out.value) {
