@@ -129,11 +129,26 @@ fn chains_share_a_kernel() {
 
 #[test]
 fn fusion_can_be_turned_off() {
-    let method = quote!(fn forward(&self, x: Tensor) -> Tensor { (x * 2.0).relu() });
+    let method = quote!(
+        fn forward(&self, x: Tensor) -> Tensor {
+            (x * 2.0).relu()
+        }
+    );
     for item in [quote!(#[no_fuse] impl Net { #method }), quote!(impl Net { #[no_fuse] #method })] {
         let text = expand(item).to_string();
         assert!(!text.contains("fused") && !text.contains("no_fuse"), "{text}");
     }
+}
+
+/// An editor looks for the tokens that the user wrote, and rustc does not see what it finds.
+#[test]
+fn editors_find_operations_of_groups() {
+    let method = quote!(fn forward(&self, x: Tensor) -> Tensor { (x * 2.0).relu() });
+    let text = expand(quote!(impl Net { #method })).to_string();
+    let (rustc, editor) = text.split_once("cfg (rust_analyzer)").expect("an item for editors");
+    assert!(!rustc.contains("relu (") && editor.contains("relu ("), "{text}");
+    let text = expand(quote!(#[no_fuse] impl Net { #method })).to_string();
+    assert!(!text.contains("rust_analyzer"), "{text}");
 }
 
 #[test]
