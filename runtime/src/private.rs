@@ -31,6 +31,22 @@ pub mod shape {
     pub use crate::shape::*;
 }
 
+/// The shape engine's names as proofs have them: what stands beside them may mention types and functions of a user, whose
+/// names these must not hide.
+pub mod proofs {
+    pub use crate::shape::{
+        Bound as __Bound, Dim as __Dim, Dims as __Dims, Env as __Env, Opaque as __Opaque, Plain as __Plain,
+        Scope as __Scope, Shape as __Shape, Step as __Step, bind as __bind, call as __call, explain as __explain,
+        fail as __fail, identity as __identity, info_of as __info_of, inner_dims as __inner_dims, item as __item,
+        join as __join, param_shape as __param_shape, rules as __rules, sig_of as __sig_of,
+    };
+}
+
+/// What `#[init(..)]` may say without a path.
+pub mod words {
+    pub use crate::init::{constant, kaiming_uniform, normal, ones, uniform, uniform_range, xavier_uniform, zeros};
+}
+
 /// How expanded kernels run.
 pub mod kernel {
     pub use crate::kernel::*;

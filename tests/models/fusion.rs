@@ -209,6 +209,86 @@ fn functions_of_the_table() {
     check(functions::both, SHAPES);
 }
 
+pair!(unused[C, k] { } |self, x, y| {
+    // What nothing uses has a shape of its own.
+    let h = x * 2.0;
+    let _wide = h + y;
+    let z = y.tanh();
+    let _none = z * 2.0;
+    (h - 1.0).square().mean(..) + z.mean(..)
+});
+
+#[test]
+fn values_that_nothing_uses() {
+    check(unused::both, SHAPES);
+}
+
+pair!(reassigned[C, k] { } |self, x, y| {
+    // The group is cut in two, of which the second reads what the first one assigns.
+    let mut v = x;
+    let h = v.tanh();
+    let g = v * y + h;
+    v = h * 2.0;
+    let z = g + v;
+    (z * z).mean(..) + v.exp().mean(..)
+});
+
+#[test]
+fn a_variable_that_is_read_after_another_value_of_it_is_made() {
+    check(reassigned::both, SHAPES);
+}
+
+pair!(aliases[C, k] { } |self, x, y| {
+    // Both names hold one value, which the kernel in the checkpoint reads once.
+    let a = y;
+    let mut c = x;
+    #[checkpoint]
+    for _ in 0..2 {
+        c = (a * c + y).tanh();
+    }
+    (c * 0.5).mean(..) + a.square().mean(..)
+});
+
+#[test]
+fn two_names_of_a_value_in_a_checkpoint() {
+    check(aliases::both, SHAPES);
+}
+
+pair!(scaled[C, k] { #[init(normal(1.0))] w: Param![C] } |self, x, y| {
+    // Sums of rows with a factor, of tensors of one axis among others.
+    let s = (y.sin() + 0.5).sum_keepdim(-1) * 0.3;
+    let t = self.w.sigmoid().sum_keepdim(-1) * self.k;
+    ((x + s) * t).square().mean(..)
+});
+
+#[test]
+fn scaled_sums_of_rows() {
+    check(scaled::both, SHAPES);
+}
+
+pair!(reductions[C, k] { #[init(normal(1.0))] w: Param![C], #[init(normal(1.0))] b: Param![C] } |self, x, y| {
+    // As many reductions as a layer is likely to have, over as many operands as a kernel takes.
+    let p = (x * self.w + self.b).softmax(-1);
+    let q = (y * self.k + x).log_softmax(-1);
+    let n = (p * q + x).layer_norm(self.w, self.b, 0.1);
+    let m = (n * n).mean_keepdim(-1);
+    let s = (n.tanh() + p * q).sum_keepdim(-1);
+    let z = ((n - m) * s + p).layer_norm(self.b, self.w, 0.1);
+    (z * 0.1).square().mean(..)
+});
+
+#[test]
+fn many_reductions() {
+    check(reductions::both, &[(&[4, 6], &[4, 6]), (&[4, 6], &[6]), (&[3, 4, 6], &[4, 1])]);
+}
+
+pair!(suffixed[C, k] { } |self, x, y| { (x * 0.1f32 + y * 0.3).square().mean(..) });
+
+#[test]
+fn literals_of_single_precision() {
+    check(suffixed::both, SHAPES);
+}
+
 /// Integers beside floats, and no parameter at all.
 #[model]
 fn with_integers(x: Tensor![B, C], ids: Tensor![Int; C]) -> Tensor![B, C] {

@@ -13,7 +13,7 @@ struct Hidden {
 #[model]
 impl Hidden {
     fn forward(&self, x: Tensor![B, C]) -> Tensor![B, C] {
-        self.inner.forward(x).tanh()
+        self.inner.forward(x).tanh() * 0.5 + 1.0
     }
 }
 

@@ -117,6 +117,8 @@ fn chains_share_a_kernel() {
         (1, quote!(let m = (x * x).mean_keepdim(-1); x * (m + self.eps).rsqrt() * self.w)),
         // Others do not.
         (0, quote!(x.softmax(0) * x.amax_keepdim(-1))),
+        // What nothing uses does not give the group its shape.
+        (1, quote!(let h = x * 2.0; let z = h + y; h.tanh())),
         (1, quote!(let mut h = x; for i in 0..3 { h = (h * 0.5 + y).tanh(); } h)),
         (2, quote!(if self.deep { (x + y).relu() } else { (x - y).relu() })),
     ];
@@ -136,6 +138,17 @@ fn fusion_can_be_turned_off() {
         let text = expand(item).to_string();
         assert!(!text.contains("fused") && !text.contains("no_fuse"), "{text}");
     }
+}
+
+/// An editor looks for the tokens that the user wrote, and rustc does not see what it finds.
+#[test]
+fn editors_find_operations_of_groups() {
+    let method = quote!(fn forward(&self, x: Tensor) -> Tensor { (x * 2.0).relu() });
+    let text = expand(quote!(impl Net { #method })).to_string();
+    let (rustc, editor) = text.split_once("cfg (rust_analyzer)").expect("an item for editors");
+    assert!(!rustc.contains("relu (") && editor.contains("relu ("), "{text}");
+    let text = expand(quote!(#[no_fuse] impl Net { #method })).to_string();
+    assert!(!text.contains("rust_analyzer"), "{text}");
 }
 
 #[test]

@@ -27,6 +27,8 @@ pub(crate) struct Body {
     pub(crate) values: u32,
     /// The constants of the kernels that compute several statements.
     pub(crate) groups: Vec<TokenStream>,
+    /// The plain method without such kernels, if there are any: in it, an editor finds every operation that the user wrote.
+    pub(crate) unfused: Option<TokenStream>,
     pub(crate) proofs: Proofs,
     /// Dims that the body names: `let name = param.size(axis);`
     pub(crate) dims: Vec<(Ident, Ident, i64)>,
@@ -48,6 +50,7 @@ impl Body {
             vars: vec![],
             values: 0,
             groups: vec![],
+            unfused: None,
             proofs: Proofs::default(),
             dims: vec![],
         }
@@ -260,6 +263,9 @@ pub(crate) enum Form {
 pub(crate) struct Kept {
     /// Those that it reads.
     pub(crate) read: Vec<Ident>,
+    /// Those among them that hold active values: they are kept even where statements that read them become one that
+    /// reads the same value of another variable.
+    pub(crate) active: Vec<Var>,
     /// Those that it only assigns.
     pub(crate) assigned: Vec<Ident>,
     /// Parts of the model that some of those that it reads refer to.

@@ -1,6 +1,6 @@
 //! Where a variable is used for the last time: there it is moved, so that its buffer can be reused in place.
 
-use super::ir::{Body, Callee, Declare, Operand, Plain, Region, Stmt, Var};
+use super::ir::{Body, Callee, Declare, Form, Operand, Plain, Region, Stmt, Var};
 use std::collections::BTreeSet;
 
 type Live = BTreeSet<Var>;
@@ -107,8 +107,10 @@ fn statement(stmt: &mut Stmt, live: &mut Live) {
             }
             *live = before;
             branch.arms.iter().for_each(|arm| plain(&arm.head, live));
-            if let super::ir::Form::Match(scrutinee) = &branch.form {
-                plain(scrutinee, live);
+            match &branch.form {
+                Form::Match(scrutinee) => plain(scrutinee, live),
+                Form::Checkpoint(kept) => live.extend(&kept.active),
+                Form::If | Form::Block => {}
             }
         }
     }

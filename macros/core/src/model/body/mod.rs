@@ -71,32 +71,30 @@ fn try_impl(args: TokenStream, item: ItemImpl) -> Result<TokenStream, TokenStrea
         };
     }
     for (function, body) in ast.functions.iter().zip(&mut bodies) {
-        body.iter_mut().for_each(|body| optimise(function, body));
+        body.iter_mut().for_each(|body| optimise(function, body, &context));
     }
     Ok(emit::impl_(&ast, &bodies, &context))
 }
 
-/// Groups operations, then finds where variables are used for the last time.
-fn optimise(function: &ast::Function, body: &mut ir::Body) {
-    if function.fuse {
-        fuse::body(function, body);
-    }
+/// Groups operations, then finds where variables are used for the last time. Where there are groups, the method without
+/// them is kept for editors.
+fn optimise(function: &ast::Function, body: &mut ir::Body, context: &Context<'_>) {
     live::mark(body);
+    if function.fuse {
+        let plain = emit::plain(function, body, context);
+        fuse::body(function, body);
+        if !body.groups.is_empty() {
+            live::mark(body);
+            body.unfused = Some(plain);
+        }
+    }
 }
 
 /// Errors, with what keeps them alone: callers find every companion, and bodies that are not sound are not compiled. An
 /// editor gets the item as it stands as well, so that it completes in the bodies.
 fn stubbed(original: &TokenStream, stubs: &TokenStream, errors: TokenStream) -> TokenStream {
-    let item = fallback::with_errors(original, TokenStream::new());
-    quote! {
-        #errors
-        #stubs
-        #[allow(unexpected_cfgs)]
-        const _: () = {
-            #[cfg(rust_analyzer)]
-            #item
-        };
-    }
+    let item = emit::for_editors(&fallback::with_errors(original, TokenStream::new()));
+    quote!(#errors #stubs #item)
 }
 
 fn try_fn(args: TokenStream, item: ItemFn) -> Result<TokenStream, TokenStream> {
@@ -110,6 +108,6 @@ fn try_fn(args: TokenStream, item: ItemFn) -> Result<TokenStream, TokenStream> {
     if let Err(errors) = diags.gate() {
         return Err(stubbed(&original, &emit::free(&function, &ir::Body::never(&function), &context), errors));
     }
-    optimise(&function, &mut body);
+    optimise(&function, &mut body, &context);
     Ok(emit::free(&function, &body, &context))
 }

@@ -18,7 +18,7 @@ pub(super) fn as_written(function: &Function, context: &Context<'_>) -> TokenStr
 }
 
 /// The method that the user calls: no residuals, and every buffer freed at its last use.
-pub(super) fn plain(function: &Function, body: &Body, context: &Context<'_>) -> TokenStream {
+pub(in crate::model::body) fn plain(function: &Function, body: &Body, context: &Context<'_>) -> TokenStream {
     let (attrs, vis, sig) = (&function.attrs, &function.vis, &function.sig);
     let needed = Values::new();
     let mut forward = Forward { body, needed: &needed, grads: quote!(()), flags: BTreeMap::new() };

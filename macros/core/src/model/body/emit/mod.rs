@@ -10,6 +10,7 @@ mod reverse;
 use super::ast::{Function, Impl};
 use super::ir::Body;
 use super::lower::Context;
+pub(super) use companion::plain;
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::quote;
 use std::collections::BTreeMap;
@@ -35,6 +36,8 @@ pub(super) fn impl_(imp: &Impl, bodies: &[Option<Body>], context: &Context<'_>) 
     let (item, others) = (&imp.item, &imp.others);
     let (generics, self_ty) = (&item.generics, &item.self_ty);
     let (attrs, clause) = (&item.attrs, &generics.where_clause);
+    let unfused: TokenStream = bodies.iter().flatten().filter_map(|body| body.unfused.clone()).collect();
+    let unfused = (!unfused.is_empty()).then(|| for_editors(&quote!(impl #generics #self_ty #clause { #unfused })));
     let layers =
         imp.functions.iter().zip(bodies).filter_map(|(f, b)| b.as_ref().and_then(|_| extras::layer(f, context)));
     quote! {
@@ -44,6 +47,18 @@ pub(super) fn impl_(imp: &Impl, bodies: &[Option<Body>], context: &Context<'_>) 
         impl #generics #self_ty #clause { #(#companions)* }
         #(#layers)*
         #(#proofs)*
+        #unfused
+    }
+}
+
+/// An item that rustc never sees.
+pub(super) fn for_editors(item: &TokenStream) -> TokenStream {
+    quote! {
+        #[allow(unexpected_cfgs)]
+        const _: () = {
+            #[cfg(rust_analyzer)]
+            #item
+        };
     }
 }
 
@@ -53,6 +68,7 @@ pub(super) fn free(function: &Function, body: &Body, context: &Context<'_>) -> T
     let vjp = companion::vjp(function, body, context);
     let (extras, proofs) = (extras::all(function, context), proofs::all(function, body, context));
     let groups = groups(function, body);
+    let unfused = body.unfused.as_ref().map(for_editors);
     let (vis, name, cfgs) = (&function.vis, &function.sig.ident, &function.cfgs);
     let signature = proofs::signature_impl(function, context);
     quote! {
@@ -67,6 +83,7 @@ pub(super) fn free(function: &Function, body: &Body, context: &Context<'_>) -> T
         impl #name { #vjp #groups }
         #extras
         #proofs
+        #unfused
     }
 }
 

@@ -128,17 +128,17 @@ pub(super) fn all(function: &Function, body: &Body, context: &Context<'_>) -> To
     let missing = (!methods.is_empty()).then(|| {
         quote! {
             #[allow(non_snake_case)]
-            trait Missing { #(fn #methods(&self) -> Opaque { Opaque })* }
-            impl<T: ?Sized> Missing for T {}
+            trait __Missing { #(fn #methods(&self) -> __Opaque { __Opaque })* }
+            impl<T: ?Sized> __Missing for T {}
         }
     });
     let inputs = function.params.iter().filter_map(|p| p.shape.as_ref()).map(|s| s.to_const(&quote!(SCOPE)));
     quote! {
         #(#cfgs)*
         const _: () = {
-            use ::cotangent::__private::shape::*;
-            const SCOPE: Scope = #scope;
-            const ENV: Env = Env::new(&SCOPE).with_inputs(&[#(#inputs),*]);
+            use ::cotangent::__private::proofs::*;
+            const SCOPE: __Scope = #scope;
+            const ENV: __Env = __Env::new(&SCOPE).with_inputs(&[#(#inputs),*]);
             #missing
             #(#lonely)*
             #(#items)*
@@ -165,7 +165,7 @@ fn lonely(function: &Function) -> Vec<TokenStream> {
                 let (text, within) = (name.to_string(), dim.written());
                 let message =
                     format!("`{text}` appears only in `{within}`, so its value is not known; add it to `dims(..)`");
-                let failure = caret::call_at(name, quote!(fail), quote!(#message));
+                let failure = caret::call_at(name, quote!(__fail), quote!(#message));
                 proofs.push(quote!(const _: () = if !SCOPE.is_model(#text) { #failure };));
             }
         }

@@ -80,6 +80,7 @@ pub(super) fn literal(tokens: &TokenStream) -> Option<f64> {
     fn number(expr: &Expr) -> Option<f64> {
         match expr {
             Expr::Lit(lit) => match &lit.lit {
+                Lit::Float(f) if f.suffix() == "f32" => f.base10_parse::<f32>().ok().map(f64::from),
                 Lit::Float(f) => f.base10_parse().ok(),
                 Lit::Int(n) => n.base10_parse::<u32>().ok().map(f64::from),
                 _ => None,

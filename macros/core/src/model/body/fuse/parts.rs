@@ -88,7 +88,9 @@ impl Group<'_> {
         let (value, var, name) = (m.call.value, m.call.var, self.name(m.call.var));
         // Of a variable that the group assigns several times, the rest of the body sees the last value.
         let later = self.members.iter().any(|other| other.at > m.at && other.call.var == var);
-        if m.call.declare == Declare::Assign && !later {
+        // What nothing uses is computed as well: its operands may have shapes of their own, or none that fit.
+        let dead = self.uses.iter().all(|uses| !uses.values.contains(&value));
+        if dead || m.call.declare == Declare::Assign && !later {
             return true;
         }
         let own: BTreeSet<usize> = self.members.iter().map(|m| m.at).collect();
@@ -99,20 +101,20 @@ impl Group<'_> {
 
     /// Whether no part gives a name another meaning that a later one reads.
     fn is_orderly(&self, parts: &[Part]) -> bool {
-        let mut given: BTreeMap<String, Var> = BTreeMap::new();
+        let mut given: BTreeMap<String, Value> = BTreeMap::new();
         for part in parts {
             let members = self.among(&part.members);
             let makes: BTreeSet<Value> = members.iter().map(|m| m.call.value).collect();
             for operand in members.iter().flat_map(|m| &m.call.args) {
                 if let Operand::Active { value, var, .. } = operand
                     && !makes.contains(value)
-                    && given.get(&self.name(*var)).is_some_and(|other| other != var)
+                    && given.get(&self.name(*var)).is_some_and(|other| other != value)
                 {
                     return false;
                 }
             }
             for m in members.iter().filter(|m| part.outs.contains(&m.at)) {
-                if given.insert(self.name(m.call.var), m.call.var).is_some() {
+                if given.insert(self.name(m.call.var), m.call.value).is_some() {
                     return false;
                 }
             }

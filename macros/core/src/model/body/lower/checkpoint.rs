@@ -37,12 +37,13 @@ impl Lower<'_, '_> {
         let Some(Stmt::Branch(branch)) = regions.last_mut().and_then(|r| r.last_mut()) else { return lowered };
         let outer = |var: &Var| (var.0 as usize) < before.len();
         let inputs: BTreeSet<Var> = branch.arms.iter_mut().flat_map(|arm| live::inputs(&mut arm.region)).collect();
-        read.extend(inputs.iter().filter(|v| outer(v)).map(|v| entry(&vars[v.0 as usize].ident)));
+        let active: Vec<Var> = inputs.into_iter().filter(outer).collect();
+        read.extend(active.iter().map(|v| entry(&vars[v.0 as usize].ident)));
         let assigned = vars.iter().zip(&before).filter(|(var, before)| var.value != **before);
         let mut assigned: BTreeMap<String, Ident> = assigned.map(|(var, _)| entry(&var.ident)).collect();
         assigned.retain(|name, _| !read.contains_key(name));
         let (read, assigned) = (read.into_values().collect(), assigned.into_values().collect());
-        branch.form = Form::Checkpoint(Kept { read, assigned, places });
+        branch.form = Form::Checkpoint(Kept { read, active, assigned, places });
         lowered
     }
 

@@ -49,7 +49,7 @@ pub(super) fn function(function: &Function, context: &Context<'_>, diags: &mut D
     let region = Region { stmts: lower.regions.pop().unwrap_or_default(), result };
     let Lower { vars, values, proofs, dims, .. } = lower;
     let vars = vars.into_iter().map(|v| v.ident).collect();
-    Body { sound: true, region, params, vars, values, groups: vec![], proofs, dims }
+    Body { sound: true, region, params, vars, values, groups: vec![], unfused: None, proofs, dims }
 }
 
 /// The body of a function without companions: as it is, apart from shape types and dims as values.

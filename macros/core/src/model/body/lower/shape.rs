@@ -89,7 +89,7 @@ impl Lower<'_, '_> {
         self.take_names(shape);
         let env = self.bindings();
         let (name, declared) = (self.constant("S"), shape.to_const(&quote!(#env)));
-        self.prove(quote!(const #name: Shape = #declared;));
+        self.prove(quote!(const #name: __Shape = #declared;));
         name
     }
 
@@ -107,7 +107,7 @@ impl Lower<'_, '_> {
     pub(super) fn shaped(&mut self, expr: &Expr) -> (Operand, TokenStream) {
         let lowered = self.expr(expr);
         let shape = match &lowered {
-            Lowered::Plain(_, false, _) if is_number(expr) => Some(quote!(Shape::SCALAR)),
+            Lowered::Plain(_, false, _) if is_number(expr) => Some(quote!(__Shape::SCALAR)),
             Lowered::Plain(_, _, Some(shape)) => Some(shape.to_token_stream()),
             _ => None,
         };
@@ -119,14 +119,14 @@ impl Lower<'_, '_> {
     pub(super) fn operand_shape(&self, operand: &Operand) -> TokenStream {
         match operand {
             Operand::Active { value, .. } => self.value_shape(*value),
-            Operand::Plain(_) => quote!(Shape::UNKNOWN),
+            Operand::Plain(_) => quote!(__Shape::UNKNOWN),
         }
     }
 
     fn value_shape(&self, value: Value) -> TokenStream {
         match self.shapes.get(&value) {
             Some(Known::Constant(name)) => quote!(#name),
-            Some(Known::Parts(_)) | None => quote!(Shape::UNKNOWN),
+            Some(Known::Parts(_)) | None => quote!(__Shape::UNKNOWN),
         }
     }
 
@@ -134,11 +134,11 @@ impl Lower<'_, '_> {
     fn step(&mut self, value: Value, asked: Asked, at: &impl ToTokens, said: &str) {
         let call = asked.output(0);
         let (step, shape) = (self.constant("P"), self.constant("S"));
-        let failure = caret::call_at(at, quote!(fail), quote!(explain(#said, &#step, &SCOPE).as_str()));
+        let failure = caret::call_at(at, quote!(__fail), quote!(__explain(#said, &#step, &SCOPE).as_str()));
         self.prove(quote! {
-            const #step: Step = #call;
+            const #step: __Step = #call;
             const _: () = if #step.failed() { #failure };
-            const #shape: Shape = #step.shape;
+            const #shape: __Shape = #step.shape;
         });
         self.shapes.insert(value, Known::Constant(shape));
         self.outputs.insert(value, asked);
@@ -159,7 +159,7 @@ impl Lower<'_, '_> {
         }
         let rule = format_ident!("{rule}", span = Span::call_site());
         let plain: Vec<TokenStream> = plain.iter().filter_map(|e| self.plain_argument(e)).collect();
-        let asked = Asked { callee: quote!(rules::#rule), args: quote!(&[#(#shapes),*], &[#(#plain),*],) };
+        let asked = Asked { callee: quote!(__rules::#rule), args: quote!(&[#(#shapes),*], &[#(#plain),*],) };
         self.step(value, asked, at, said);
     }
 
@@ -183,8 +183,8 @@ impl Lower<'_, '_> {
             self.proofs.methods.push(sig.clone());
         }
         let dims = self.place_dims(model, &place.steps);
-        let args = quote!(&sig_of(|m: &#model| #reach.#sig()), &#dims, &[#(#shapes),*],);
-        let asked = Asked { callee: quote!(call), args };
+        let args = quote!(&__sig_of(|m: &#model| #reach.#sig()), &#dims, &[#(#shapes),*],);
+        let asked = Asked { callee: quote!(__call), args };
         match first {
             Some(first) => self.step(value, asked, first, said),
             None => self.step(value, asked, method, said),
@@ -200,7 +200,7 @@ impl Lower<'_, '_> {
         shapes: Vec<TokenStream>,
     ) {
         let said = emit::said(&quote!(#path));
-        let asked = Asked { callee: quote!(call), args: quote!(&#path::SIG, &Dims::NONE, &[#(#shapes),*],) };
+        let asked = Asked { callee: quote!(__call), args: quote!(&#path::SIG, &__Dims::NONE, &[#(#shapes),*],) };
         match first {
             Some(first) => self.step(value, asked, first, &said),
             None => self.step(value, asked, path, &said),
@@ -214,14 +214,14 @@ impl Lower<'_, '_> {
         let (owner, dims) = (reach_reference(model, before), self.place_dims(model, before));
         let (name, text) = (self.constant("S"), field.to_string());
         self.prove(quote! {
-            const #name: Shape = param_shape(&info_of(|m: &#model| #owner), #text, &#dims);
+            const #name: __Shape = __param_shape(&__info_of(|m: &#model| #owner), #text, &#dims);
         });
         self.shapes.insert(value, Known::Constant(name));
     }
 
     /// A constant with the dims of the model at a place, in terms of this model's dims.
     fn place_dims(&mut self, model: &syn::Type, steps: &[Step]) -> TokenStream {
-        let mut dims = quote!(identity(<#model as ::cotangent::__private::Model>::DIMS.len()));
+        let mut dims = quote!(__identity(<#model as ::cotangent::__private::Model>::DIMS.len()));
         for (at, step) in steps.iter().enumerate() {
             let field = match step {
                 Step::Field(field) => field.to_string(),
@@ -230,7 +230,8 @@ impl Lower<'_, '_> {
             };
             let inside = steps[at + 1..].iter().take_while(|s| matches!(s, Step::Index(_) | Step::Some)).count();
             let (owner, inner) = (reach_reference(model, &steps[..at]), reach_reference(model, &steps[..=at + inside]));
-            dims = quote!(inner_dims(&info_of(|m: &#model| #owner), #field, &info_of(|m: &#model| #inner), &#dims));
+            dims =
+                quote!(__inner_dims(&__info_of(|m: &#model| #owner), #field, &__info_of(|m: &#model| #inner), &#dims));
         }
         dims
     }
@@ -241,11 +242,11 @@ impl Lower<'_, '_> {
                 let call = asked.output(at);
                 quote!(#call.shape)
             }
-            (None, Some(Known::Parts(parts))) => parts.get(at).cloned().unwrap_or_else(|| quote!(Shape::UNKNOWN)),
+            (None, Some(Known::Parts(parts))) => parts.get(at).cloned().unwrap_or_else(|| quote!(__Shape::UNKNOWN)),
             (None, Some(Known::Constant(_)) | None) => return,
         };
         let shape = self.constant("S");
-        self.prove(quote!(const #shape: Shape = #part;));
+        self.prove(quote!(const #shape: __Shape = #part;));
         self.shapes.insert(value, Known::Constant(shape));
     }
 
@@ -278,9 +279,9 @@ impl Lower<'_, '_> {
             self.shapes.insert(out, Known::Constant(first.clone()));
             return;
         }
-        let joined = rest.iter().fold(quote!(#first), |a, b| quote!(join(&#a, &#b)));
+        let joined = rest.iter().fold(quote!(#first), |a, b| quote!(__join(&#a, &#b)));
         let name = self.constant("S");
-        self.prove(quote!(const #name: Shape = #joined;));
+        self.prove(quote!(const #name: __Shape = #joined;));
         self.shapes.insert(out, Known::Constant(name));
     }
 
@@ -302,7 +303,7 @@ impl Lower<'_, '_> {
                 let rule = format_ident!("{}", operation.rule, span = Span::call_site());
                 let plain: Vec<TokenStream> = c.args.iter().filter_map(|e| self.plain_argument(e)).collect();
                 let name = self.constant("S");
-                self.prove(quote!(const #name: Shape = rules::#rule(&[], &[#(#plain),*], 0).shape;));
+                self.prove(quote!(const #name: __Shape = __rules::#rule(&[], &[#(#plain),*], 0).shape;));
                 Some(name)
             }
             _ => None,
@@ -315,21 +316,21 @@ impl Lower<'_, '_> {
             return None;
         }
         Some(match expr {
-            Expr::Range(r) if r.start.is_none() && r.end.is_none() => quote!(Plain::ALL),
+            Expr::Range(r) if r.start.is_none() && r.end.is_none() => quote!(__Plain::ALL),
             Expr::Reference(r) => return self.plain_argument(&r.expr),
             Expr::Paren(p) => return self.plain_argument(&p.expr),
             Expr::Array(a) => {
                 let dims: Vec<TokenStream> = a.elems.iter().map(|e| self.dim_argument(e)).collect();
-                quote!(Plain::list(&[#(#dims),*]))
+                quote!(__Plain::list(&[#(#dims),*]))
             }
             Expr::Macro(m) => {
                 let dims: Vec<TokenStream> =
                     super::plain::list_elements(&m.mac)?.iter().map(|e| self.dim_argument(e)).collect();
-                quote!(Plain::list(&[#(#dims),*]))
+                quote!(__Plain::list(&[#(#dims),*]))
             }
             other => {
                 let dim = self.dim_argument(other);
-                quote!(Plain::dim(#dim))
+                quote!(__Plain::dim(#dim))
             }
         })
     }
@@ -338,12 +339,12 @@ impl Lower<'_, '_> {
     fn dim_argument(&self, expr: &Expr) -> TokenStream {
         match expr {
             Expr::Lit(l) => match &l.lit {
-                Lit::Int(i) => quote!(Dim::lit(#i)),
-                _ => quote!(Dim::UNKNOWN),
+                Lit::Int(i) => quote!(__Dim::lit(#i)),
+                _ => quote!(__Dim::UNKNOWN),
             },
             Expr::Unary(u) if matches!(u.op, syn::UnOp::Neg(_)) => {
                 let inner = self.dim_argument(&u.expr);
-                quote!(Dim::lit(0).sub(#inner))
+                quote!(__Dim::lit(0).sub(#inner))
             }
             Expr::Paren(p) => self.dim_argument(&p.expr),
             Expr::Path(p) => match p.path.get_ident() {
@@ -354,10 +355,10 @@ impl Lower<'_, '_> {
                             let env = self.bindings();
                             quote!(#env.dim(#text))
                         }
-                        Some(_) => quote!(Dim::UNKNOWN),
+                        Some(_) => quote!(__Dim::UNKNOWN),
                     }
                 }
-                None => quote!(Dim::UNKNOWN),
+                None => quote!(__Dim::UNKNOWN),
             },
             Expr::Binary(b) => {
                 let (l, r) = (self.dim_argument(&b.left), self.dim_argument(&b.right));
@@ -366,10 +367,10 @@ impl Lower<'_, '_> {
                     syn::BinOp::Sub(_) => quote!(#l.sub(#r)),
                     syn::BinOp::Mul(_) => quote!(#l.mul(#r)),
                     syn::BinOp::Div(_) => quote!(#l.div(#r)),
-                    _ => quote!(Dim::UNKNOWN),
+                    _ => quote!(__Dim::UNKNOWN),
                 }
             }
-            _ => quote!(Dim::UNKNOWN),
+            _ => quote!(__Dim::UNKNOWN),
         }
     }
 
@@ -387,7 +388,7 @@ impl Lower<'_, '_> {
             Some(value) => self.value_shape(value),
             None => match self.find(&ident.to_string()) {
                 Some(Binding::Tensor(_, Some(shape))) => quote!(#shape),
-                _ => quote!(Shape::UNKNOWN),
+                _ => quote!(__Shape::UNKNOWN),
             },
         };
         let known: Vec<Ident> = declared.names().into_iter().filter(|n| self.is_dim(n)).cloned().collect();
@@ -404,9 +405,9 @@ impl Lower<'_, '_> {
         let texts: Vec<String> = known.iter().map(Ident::to_string).collect();
         let tokens = quote! {
             ::cotangent::__private::shape::expect({
-                use ::cotangent::__private::shape::*;
-                const SCOPE: Scope = #names;
-                const DECLARED: Shape = #scope;
+                use ::cotangent::__private::proofs::*;
+                const SCOPE: __Scope = #names;
+                const DECLARED: __Shape = #scope;
                 (&DECLARED, &SCOPE)
             }, &[#((#texts, #known)),*], #ident.shape(), #said);
         };
@@ -434,13 +435,13 @@ impl Lower<'_, '_> {
         self.take_names(declared);
         let declared = declared.to_const(&quote!(SCOPE));
         let (bound, shape, env) = (self.constant("B"), self.constant("S"), self.constant("E"));
-        let failure = caret::call_at(at, quote!(fail), quote!(explain(#said, &#bound.step, &SCOPE).as_str()));
+        let failure = caret::call_at(at, quote!(__fail), quote!(__explain(#said, &#bound.step, &SCOPE).as_str()));
         let before = self.bindings();
         self.prove(quote! {
-            const #bound: Bound = bind(&#declared, &#actual, &#before);
+            const #bound: __Bound = __bind(&#declared, &#actual, &#before);
             const _: () = if #bound.step.failed() { #failure };
-            const #shape: Shape = if #bound.step.failed() { Shape::UNKNOWN } else { #bound.step.shape };
-            const #env: Env = #bound.env;
+            const #shape: __Shape = if #bound.step.failed() { __Shape::UNKNOWN } else { #bound.step.shape };
+            const #env: __Env = #bound.env;
         });
         self.last_env = Some(env);
         shape
@@ -504,7 +505,7 @@ fn reach(model: &syn::Type, steps: &[Step]) -> TokenStream {
     for step in steps {
         code = match step {
             Step::Field(field) => quote!(#code.#field),
-            Step::Index(_) | Step::Some => quote!(item(&#code)),
+            Step::Index(_) | Step::Some => quote!(__item(&#code)),
             Step::Variant(path, variant) => {
                 let path = match path.segments.first() {
                     Some(first) if first.ident == "Self" => quote!(#model::#variant),

@@ -29,7 +29,7 @@ pub(super) fn function(model: &Model) -> TokenStream {
     let words = model.fields.iter().any(|f| matches!(f.kind, Kind::Tensor { .. })).then(|| {
         quote! {
             #[allow(unused_imports)]
-            use ::cotangent::__private::init::*;
+            use ::cotangent::__private::words::*;
         }
     });
     let bindings = guard::bindings(model, &config, &mentioned(model));

@@ -52,11 +52,11 @@ fn forgotten(model: &Model) -> Option<TokenStream> {
     Some(quote! {
         const _: () = {
             #[allow(dead_code, non_upper_case_globals)]
-            trait Absent {
+            trait __Absent {
                 const forward: u8 = 0;
                 const forward__sig: u8 = 0;
             }
-            impl Absent for #name {}
+            impl __Absent for #name {}
             if ::core::mem::size_of_val(&#name::forward) == 0 && ::core::mem::size_of_val(&#name::forward__sig) != 0 {
                 #failure
             }
