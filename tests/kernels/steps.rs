@@ -129,7 +129,7 @@ fn gradients() {
     check_grad(
         |x| cross_entropy(x[0].clone(), t.clone()),
         |x, ct| vec![cross_entropy::vjp(x[0].clone(), t.clone(), Want::ALL).1.pull(Some(ct), &mut ()).0],
-        &[x.clone()],
+        std::slice::from_ref(&x),
         GradCheck::default(),
     );
     check_grad(
