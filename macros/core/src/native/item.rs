@@ -108,17 +108,9 @@ pub(crate) fn tensors(item: &Item<'_>) -> Result<TokenStream, Vec<Problem>> {
     if item.by_hand.is_some() {
         wrt.clear();
     }
-    let derivative = |wrt: &[Arg]| vjp_of_calls(item.kernel, wrt, Save::Useful, item.partials).map_err(derivatives);
-    let idle = match wrt.is_empty() {
-        true => vec![],
-        false => idle(&derivative(&wrt)?.backward.kernel),
-    };
-    // A cotangent that is 0 everywhere is not computed.
-    let mut kept = (0..).map(|at| !idle.contains(&at));
-    wrt.retain(|_| kept.next().unwrap_or(true));
-    let (programs, gradient) = match wrt.is_empty() {
-        true => (quote!(), quote!(None)),
-        false => gradient(item.kernel, &wrt, &derivative(&wrt)?, &parts).map_err(one)?,
+    let (programs, gradient) = match derivative(item, &mut wrt)? {
+        None => (quote!(), quote!(None)),
+        Some(derivative) => gradient(item.kernel, &wrt, &derivative, &parts).map_err(one)?,
     };
     let (declared, constants, evaluated) = constants(item);
     let Item { attrs, cfgs, vis, name, .. } = item;
@@ -319,6 +311,20 @@ fn derivatives(errors: Vec<VjpError>) -> Vec<Problem> {
 fn wrt<'a>(item: &'a Item<'_>) -> impl Iterator<Item = Arg> + 'a {
     let float = item.differentiable() && item.kernel.outs.iter().any(|o| o.kind == Kind::Float);
     (0..).zip(&item.params).filter(move |(_, p)| float && p.kind == Kind::Float && !p.number).map(|(at, _)| Arg(at))
+}
+
+/// The derivative by those arguments whose cotangent is not 0 everywhere, which are left in `wrt`; none without any.
+fn derivative(item: &Item<'_>, wrt: &mut Vec<Arg>) -> Result<Option<Derivative>, Vec<Problem>> {
+    while !wrt.is_empty() {
+        let derivative = vjp_of_calls(item.kernel, wrt, Save::Useful, item.partials).map_err(derivatives)?;
+        let idle = idle(&derivative.backward.kernel);
+        if idle.is_empty() {
+            return Ok(Some(derivative));
+        }
+        let mut places = 0..;
+        wrt.retain(|_| places.next().is_none_or(|at| !idle.contains(&at)));
+    }
+    Ok(None)
 }
 
 /// The outputs of a gradient that are 0 everywhere, by number.
