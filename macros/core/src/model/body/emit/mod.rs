@@ -21,7 +21,7 @@ pub(super) fn impl_(imp: &Impl, bodies: &[Option<Body>], context: &Context<'_>) 
     for (function, body) in imp.functions.iter().zip(bodies) {
         match body {
             Some(body) => {
-                methods.push(companion::plain(function, body, context));
+                methods.push(plain(function, body, context));
                 companions.push(companion::vjp(function, body, context));
                 companions.push(groups(function, body));
                 companions.push(extras::all(function, context));
@@ -64,7 +64,7 @@ pub(super) fn for_editors(item: &TokenStream) -> TokenStream {
 
 /// A free function.
 pub(super) fn free(function: &Function, body: &Body, context: &Context<'_>) -> TokenStream {
-    let plain = companion::plain(function, body, context);
+    let method = plain(function, body, context);
     let vjp = companion::vjp(function, body, context);
     let (extras, proofs) = (extras::all(function, context), proofs::all(function, body, context));
     let groups = groups(function, body);
@@ -72,7 +72,7 @@ pub(super) fn free(function: &Function, body: &Body, context: &Context<'_>) -> T
     let (vis, name, cfgs) = (&function.vis, &function.sig.ident, &function.cfgs);
     let signature = proofs::signature_impl(function, context);
     quote! {
-        #plain
+        #method
         #[doc(hidden)]
         #[allow(non_camel_case_types)]
         #(#cfgs)*
