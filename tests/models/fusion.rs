@@ -282,6 +282,17 @@ fn many_reductions() {
     check(reductions::both, &[(&[4, 6], &[4, 6]), (&[4, 6], &[6]), (&[3, 4, 6], &[4, 1])]);
 }
 
+pair!(constant[C, k] { } |self, x, y| {
+    // Each row's mean is that of numbers with the sum 1, and its derivative reads nothing.
+    let p = (x * self.k + y).softmax(-1).mean_keepdim(-1);
+    p.sum(..) + x.mean(..) + y.mean(..)
+});
+
+#[test]
+fn a_derivative_that_is_zero() {
+    check(constant::both, SHAPES);
+}
+
 pair!(suffixed[C, k] { } |self, x, y| { (x * 0.1f32 + y * 0.3).square().mean(..) });
 
 #[test]

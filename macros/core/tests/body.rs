@@ -143,7 +143,11 @@ fn fusion_can_be_turned_off() {
 /// An editor looks for the tokens that the user wrote, and rustc does not see what it finds.
 #[test]
 fn editors_find_operations_of_groups() {
-    let method = quote!(fn forward(&self, x: Tensor) -> Tensor { (x * 2.0).relu() });
+    let method = quote!(
+        fn forward(&self, x: Tensor) -> Tensor {
+            (x * 2.0).relu()
+        }
+    );
     let text = expand(quote!(impl Net { #method })).to_string();
     let (rustc, editor) = text.split_once("cfg (rust_analyzer)").expect("an item for editors");
     assert!(!rustc.contains("relu (") && editor.contains("relu ("), "{text}");

@@ -388,7 +388,7 @@ pub(super) fn gradient(
 }
 
 /// The dims of a derived kernel that bear the names of `groups`.
-fn renamed(kernel: &Kernel, derived: &Kernel, groups: &[Dim]) -> Vec<Dim> {
+pub(super) fn renamed(kernel: &Kernel, derived: &Kernel, groups: &[Dim]) -> Vec<Dim> {
     let name = |dim: &Dim| kernel.dims.get(dim.at());
     let place = |dim: &Dim| derived.dims.iter().position(|d| Some(d) == name(dim)).map(|at| Dim(at as u32));
     groups.iter().filter_map(place).collect()

@@ -1,0 +1,140 @@
+//! Random bodies: fused as not fused, in `f64` to a few roundings, in `f32` to what its digits allow, and against central
+//! differences.
+
+use cotangent::prelude::*;
+use cotangent::testing::{GradCheck, check_loss_grad};
+use cotangent::{DType, LeafMut, Path, Tensor};
+use cotangent_body_tests::{ALL, Body, Form, Net, NetConfig};
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Shapes of `x` and `y`; the model has as many columns as `x`.
+const SHAPES: &[(&[usize], &[usize])] =
+    &[(&[4, 6], &[4, 6]), (&[4, 6], &[6]), (&[3, 4, 6], &[4, 1]), (&[1, 6], &[4, 6]), (&[5, 1], &[5, 1])];
+
+/// A model and its inputs, for the body and the shapes of that number.
+fn case(body: &Body, at: usize) -> (Net, Tensor, Tensor) {
+    let ((a, b), device, mut rng) = (SHAPES[at], Device::cpu(), Rng::seed(body.seed + 1));
+    let config = NetConfig {
+        C: a[a.len() - 1],
+        k: 0.6,
+        deep: (body.seed as usize + at).is_multiple_of(2),
+        mode: at % 2,
+        n: 2 + at % 2,
+    };
+    let model = Net::init(config, &mut rng, &device);
+    let (x, y) = (Tensor::randn(a.to_vec(), &mut rng, &device), Tensor::randn(b.to_vec(), &mut rng, &device));
+    (model, x, y)
+}
+
+/// The loss and every cotangent, by name.
+fn results(form: &Form, model: &Net, x: &Tensor, y: &Tensor) -> BTreeMap<String, Tensor> {
+    let cx = || Cx::train(11);
+    let (loss, mut grads, (dx, dy)) = (form.gradients)(model, x.clone(), y.clone(), &mut cx());
+    let alone = (form.value)(model, x.clone(), y.clone(), &mut cx());
+    assert_eq!(loss.to_vec_of::<f64>(), alone.to_vec_of::<f64>(), "the companion's loss and the method's");
+    let named = [("loss", Some(loss)), ("x", dx), ("y", dy)];
+    let mut all: BTreeMap<String, Tensor> = named.into_iter().filter_map(|(n, t)| Some((n.into(), t?))).collect();
+    grads.visit(&Path::ROOT, &mut |path, ct| {
+        all.extend(ct.take().map(|ct| (path.to_string(), ct)));
+    });
+    all
+}
+
+/// The values, zeros where there is no cotangent, and the largest of them.
+fn values(all: &BTreeMap<String, Tensor>, name: &str) -> (Vec<f64>, f64) {
+    let list = all.get(name).map(|t| t.to_vec_of::<f64>()).unwrap_or_default();
+    let size = list.iter().fold(0.0f64, |most, v| most.max(v.abs()));
+    (list, size)
+}
+
+fn compare(found: &BTreeMap<String, Tensor>, wanted: &BTreeMap<String, Tensor>, tolerance: f64, what: &str) {
+    let names: std::collections::BTreeSet<&String> = found.keys().chain(wanted.keys()).collect();
+    // Cotangents that cancel are as inexact as the largest one.
+    let largest = names.iter().map(|name| values(wanted, name).1).fold(1e-3, f64::max);
+    for name in names {
+        if let (Some(f), Some(w)) = (found.get(name), wanted.get(name)) {
+            assert_eq!(f.shape(), w.shape(), "{what}: the shape of `{name}`");
+        }
+        let ((f, _), (w, _)) = (values(found, name), values(wanted, name));
+        for at in 0..f.len().max(w.len()) {
+            let (f, w) = (f.get(at).copied().unwrap_or(0.0), w.get(at).copied().unwrap_or(0.0));
+            let close = (f - w).abs() <= tolerance * largest;
+            assert!(close, "{what}: element {at} of `{name}` is {f} instead of {w} (largest {largest:.2e})");
+        }
+    }
+}
+
+/// Runs a check of every body and shows the bodies that fail.
+fn every(check: impl Fn(&Body)) {
+    let mut failed = vec![];
+    for body in ALL {
+        if let Err(cause) = catch_unwind(AssertUnwindSafe(|| check(body))) {
+            let said = cause
+                .downcast_ref::<String>()
+                .cloned()
+                .or(cause.downcast_ref::<cotangent::Error>().map(|e| e.to_string()));
+            failed.push(format!("body {}: {}\n{}", body.seed, said.unwrap_or_else(|| "a panic".into()), body.text));
+        }
+    }
+    assert!(failed.is_empty(), "{} of {} bodies fail\n{}", failed.len(), ALL.len(), failed.join("\n"));
+}
+
+#[test]
+fn fused_as_not_fused() {
+    every(|body| {
+        for at in 0..SHAPES.len() {
+            let (model, x, y) = case(body, at);
+            let (model, x, y) = (model.to(DType::F64), x.double(), y.double());
+            let (fused, plain) = (results(&body.fused, &model, &x, &y), results(&body.plain, &model, &x, &y));
+            compare(&fused, &plain, 1e-10, &format!("{:?}", SHAPES[at]));
+        }
+    });
+}
+
+#[test]
+fn single_precision() {
+    every(|body| {
+        for at in 0..SHAPES.len() {
+            let (model, x, y) = case(body, at);
+            let fused = results(&body.fused, &model, &x, &y);
+            let exact = results(&body.fused, &model.to(DType::F64), &x.double(), &y.double());
+            assert!(fused.values().all(|t| t.dtype() == DType::F32), "all is in single precision");
+            compare(&fused, &exact, 1e-3, &format!("{:?}", SHAPES[at]));
+        }
+    });
+}
+
+#[test]
+fn central_differences() {
+    every(|body| {
+        if !body.smooth {
+            return;
+        }
+        let at = body.seed as usize % SHAPES.len();
+        let (model, x, y) = case(body, at);
+        let mut inputs = vec![x.double(), y.double()];
+        let mut paths = vec![];
+        let mut exact = model.clone().to(DType::F64);
+        exact.visit_mut(&Path::ROOT, &mut |path, leaf| {
+            if let LeafMut::Param(param) = leaf {
+                inputs.push(param.tensor());
+                paths.push(path.to_string());
+            }
+        });
+        let run = |inputs: &[Tensor]| {
+            let (mut model, mut rest) = (exact.clone(), inputs[2..].iter());
+            model.visit_mut(&Path::ROOT, &mut |_, leaf| {
+                if let (LeafMut::Param(param), Some(value)) = (leaf, rest.next()) {
+                    param.set(value.clone());
+                }
+            });
+            let mut all = results(&body.fused, &model, &inputs[0], &inputs[1]);
+            let cts = ["x", "y"].into_iter().chain(paths.iter().map(|p| p.as_str())).map(|name| all.remove(name));
+            let cts = cts.collect();
+            (all.remove("loss").expect("a loss"), cts)
+        };
+        let options = GradCheck { tolerance: Some(1e-6), most: 4, seed: body.seed, ..GradCheck::default() };
+        check_loss_grad(run, &inputs, options);
+    });
+}
