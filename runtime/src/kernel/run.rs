@@ -319,9 +319,10 @@ struct Window<'a> {
 }
 
 impl Window<'_> {
-    /// Whether elements are seen more than once.
+    /// Whether elements are seen more than once. The strides of an empty tensor may be 0 for no such reason.
     fn repeats(&self) -> bool {
-        self.shape.iter().zip(&*self.strides).any(|(&extent, &stride)| extent > 1 && stride == 0)
+        let repeated = self.shape.iter().zip(&*self.strides).any(|(&extent, &stride)| extent > 1 && stride == 0);
+        repeated && !self.shape.contains(&0)
     }
 
     fn view(&self) -> View<'_> {
