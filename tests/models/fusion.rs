@@ -158,6 +158,21 @@ fn a_layer_norm_between_others() {
     check(layer_norm::both, &[(&[4, 6], &[4, 6]), (&[2, 3, 6], &[6]), (&[2, 130], &[2, 1])]);
 }
 
+#[test]
+fn weights_of_norms_do_not_broadcast() {
+    #[model]
+    fn fused(x: Tensor, w: Tensor) -> Tensor {
+        (x * 2.0).layer_norm(w, w, 1e-5)
+    }
+
+    let of = |shape: &[usize]| Tensor::ones(shape.to_vec(), &device());
+    assert_eq!(fused(of(&[2, 6]), of(&[6])).shape(), [2, 6]);
+    for shape in [&[1][..], &[2, 6], &[1, 6]] {
+        let error = try_fused(of(&[2, 6]), of(shape)).expect_err("a weight of another shape");
+        assert!(error.to_string().contains("layer_norm"), "{error}");
+    }
+}
+
 pair!(names[C, k] { #[init(normal(1.0))] w: Param![C] } |self, x, y| {
     // Shadowing, assignment, and code that is evaluated between operations that join.
     let mut scale = 2.0;

@@ -64,7 +64,8 @@ pub enum Source {
 /// The outputs of a kernel.
 #[track_caller]
 pub fn call(def: &'static Def, args: &[Given]) -> Outs {
-    let (outs, _) = run(def.forward, args, &Sizes::of(def.constants), &|_, float| def.stored(float), &|_| true, &|_| None);
+    let (outs, _) =
+        run(def.forward, args, &Sizes::of(def.constants), &|_, float| def.stored(float), &|_| true, &|_| None);
     Outs(outs.into_iter())
 }
 

@@ -33,6 +33,8 @@ pub enum Form {
         kernel: &'static Def,
         /// Bit `i` for an operand that has one element a row.
         operands: u32,
+        /// Bit `i` for an operand of one element a column, of which nothing broadcasts.
+        vectors: u32,
         /// Whether the output has one element a row.
         out: bool,
         /// The operands, as bits, that must have whole rows together: what a reduction reads.
@@ -120,6 +122,7 @@ impl<E: Entries> FusedPullback<E> {
 }
 
 /// What is kept.
+#[allow(clippy::large_enum_variant, reason = "a box would cost every call an allocation")]
 enum Pull {
     Elements(Kept),
     Rows(RowsKept, Saved),
@@ -212,7 +215,7 @@ impl RowsKept {
 /// Whether a kernel over rows computes, for operands of these shapes, what the operations do one after another: what a
 /// reduction reads has whole rows, and what meets values of rows alone is one of a row too.
 pub fn fits(fusion: &'static Fusion, shapes: &[&[usize]]) -> bool {
-    let Form::Rows { operands, reduced, .. } = fusion.form else { return true };
+    let Form::Rows { operands, vectors, reduced, .. } = fusion.form else { return true };
     let joined = |mask: u32| {
         let mut all = shapes.iter().enumerate().filter(|(at, _)| mask >> at & 1 == 1).map(|(_, shape)| *shape);
         all.try_fold(Dims::new(), |whole, shape| try_broadcast(&whole, shape).ok())
@@ -223,7 +226,9 @@ pub fn fits(fusion: &'static Fusion, shapes: &[&[usize]]) -> bool {
         operands >> at & 1 == 0
             || shape.last().is_none_or(|&n| n == 1) && try_broadcast(&whole, shape).is_ok_and(|s| *s == *whole)
     };
+    let is_vector = |(at, shape): (usize, &&[usize])| vectors >> at & 1 == 0 || **shape == [width];
     shapes.iter().enumerate().all(is_one)
+        && shapes.iter().enumerate().all(is_vector)
         && reduced.iter().all(|&mask| joined(mask).is_some_and(|shape| shape.last() == Some(&width)))
 }
 

@@ -118,9 +118,7 @@ pub(crate) fn summing_run(kernel: &'static Kernel, ins: Vec<Raw>, own: &[Option<
             let out = Raw::output(&device, *dtype, &shape, &std::mem::take(&mut lent));
             (out, false)
         }
-        Some((own, dtype)) if folds_into(own, &shape) => {
-            (Raw::empty(&device, *dtype, own), true)
-        }
+        Some((own, dtype)) if folds_into(own, &shape) => (Raw::empty(&device, *dtype, own), true),
         None if folds_into(&[], &shape) => (Raw::empty(&device, float, &[]), true),
         Some(_) | None => (Raw::empty(&device, float, &shape), false),
     };

@@ -41,5 +41,5 @@ pub use operand::{IntOperand, Number, Operand, Slot, Value};
 pub use operators::{AddVjp, DivVjp, MulVjp, SubVjp};
 
 pub(crate) use accumulate::{add_ct, sum_to};
-pub(crate) use elementwise::{broadcast_run, folds_into, float_of, summing_run};
+pub(crate) use elementwise::{broadcast_run, float_of, folds_into, summing_run};
 pub(crate) use movement_undo::joined;

@@ -287,7 +287,9 @@ impl Run<'_> {
                     unsafe {
                         match slot.dtype {
                             DType::F64 => fold::<f64>(values, len, sums, count, first),
-                            _ => fold::<f32>(values, len, sums, count, first),
+                            // A float that is computed in `f32`: nothing else is summed.
+                            DType::F32 | DType::F16 | DType::BF16 => fold::<f32>(values, len, sums, count, first),
+                            DType::I64 | DType::I32 | DType::U8 | DType::Bool => {}
                         }
                     }
                 }

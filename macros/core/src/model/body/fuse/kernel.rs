@@ -47,6 +47,8 @@ pub(super) struct Layout {
     pub(super) group: Dim,
     /// Bit `i` for an operand of one element a row.
     pub(super) operands: u32,
+    /// Bit `i` for an operand of one element a column, of which nothing broadcasts.
+    pub(super) vectors: u32,
     /// Whether the result has one element a row.
     pub(super) out: bool,
     /// What each reduction reads: the operands, as bits, that must have whole rows together. None where all operands
@@ -57,7 +59,7 @@ pub(super) struct Layout {
 impl Layout {
     /// Whether the shapes decide if the kernel computes what the operations do.
     pub(super) fn is_conditional(&self) -> bool {
-        self.operands != 0 || !self.reduced.is_empty()
+        self.operands != 0 || self.vectors != 0 || !self.reduced.is_empty()
     }
 }
 
@@ -86,9 +88,10 @@ impl Plan {
         let (group, columns) = (build.b.dim("R"), build.b.dim("C"));
         let (height, width) = (build.b.size(group), build.b.size(columns));
         let (row, column) = (build.b.axis("r", height), build.b.axis("i", width));
-        let mut narrow = 0;
+        let (mut narrow, mut vectors) = (0, 0);
         for (at, source) in operands.iter().enumerate() {
             let name = format!("x{at}");
+            vectors |= u32::from(forms.vectors.contains(source)) << at;
             if forms.full.contains(source) {
                 let arg = build.b.arg(&name, Kind::Float, &[height, width]);
                 build.args.insert(*source, (arg, vec![row, column]));
@@ -112,7 +115,7 @@ impl Plan {
                 reduced.push(mask);
             }
         }
-        let rows = Some(Layout { group, operands: narrow, out: is_row, reduced });
+        let rows = Some(Layout { group, operands: narrow, vectors, out: is_row, reduced });
         Some(Plan { kernel: build.b.finish(), operands, wrt, rows })
     }
 }
@@ -148,12 +151,14 @@ struct Forms {
     rows: BTreeSet<Value>,
     /// The operands that are read element by element.
     full: BTreeSet<Source>,
+    /// The weights and biases of norms among them.
+    vectors: BTreeSet<Source>,
 }
 
 impl Forms {
     /// An operand that only values of rows meet is taken to be one as well. None where a reduction reads one.
     fn of(members: &[Member<'_>], makes: &BTreeMap<Value, Member<'_>>) -> Option<Forms> {
-        let mut forms = Forms { rows: BTreeSet::new(), full: BTreeSet::new() };
+        let mut forms = Forms { rows: BTreeSet::new(), full: BTreeSet::new(), vectors: BTreeSet::new() };
         loop {
             let known = forms.full.len();
             forms.rows.clear();
@@ -180,9 +185,11 @@ impl Forms {
                             Rows::LayerNorm => 3,
                             Rows::Sum | Rows::Mean | Rows::Softmax | Rows::LogSoftmax => 1,
                         };
-                        if (0..wide).filter_map(|place| m.source(place)).any(|s| is_row(&s)) {
+                        let vectors: Vec<Source> = (1..wide).filter_map(|place| m.source(place)).collect();
+                        if vectors.iter().any(made) {
                             return None;
                         }
+                        forms.vectors.extend(vectors);
                         forms.full.extend((0..wide).filter_map(|place| m.source(place)).filter(|s| !made(s)));
                         if matches!(of, Rows::Sum | Rows::Mean) {
                             forms.rows.insert(m.call.value);

@@ -144,8 +144,14 @@ impl Fuse<'_> {
         let text = &*plan.kernel.name;
         let form = match &plan.rows {
             None => quote!(Form::Elements(&fused::DEF)),
-            Some(Layout { operands, out, reduced, .. }) => quote! {
-                Form::Rows { kernel: &fused::DEF, operands: #operands, out: #out, reduced: &[#(#reduced),*] }
+            Some(Layout { operands, vectors, out, reduced, .. }) => quote! {
+                Form::Rows {
+                    kernel: &fused::DEF,
+                    operands: #operands,
+                    vectors: #vectors,
+                    out: #out,
+                    reduced: &[#(#reduced),*],
+                }
             },
         };
         self.body.groups.push(quote! {
