@@ -5,7 +5,7 @@ pub(super) struct Rng(u64);
 
 impl Rng {
     pub(super) fn new(seed: u64) -> Rng {
-        Rng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0xb0d1_e5)
+        Rng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x00b0_d1e5)
     }
 
     fn next(&mut self) -> u64 {

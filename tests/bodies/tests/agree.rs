@@ -70,10 +70,7 @@ fn every(check: impl Fn(&Body)) {
     let mut failed = vec![];
     for body in ALL {
         if let Err(cause) = catch_unwind(AssertUnwindSafe(|| check(body))) {
-            let said = cause
-                .downcast_ref::<String>()
-                .cloned()
-                .or(cause.downcast_ref::<cotangent::Error>().map(|e| e.to_string()));
+            let said = cause.downcast_ref::<String>().cloned().or(cause.downcast_ref::<Error>().map(|e| e.to_string()));
             failed.push(format!("body {}: {}\n{}", body.seed, said.unwrap_or_else(|| "a panic".into()), body.text));
         }
     }
@@ -83,11 +80,11 @@ fn every(check: impl Fn(&Body)) {
 #[test]
 fn fused_as_not_fused() {
     every(|body| {
-        for at in 0..SHAPES.len() {
+        for (at, shapes) in SHAPES.iter().enumerate() {
             let (model, x, y) = case(body, at);
             let (model, x, y) = (model.to(DType::F64), x.double(), y.double());
             let (fused, plain) = (results(&body.fused, &model, &x, &y), results(&body.plain, &model, &x, &y));
-            compare(&fused, &plain, 1e-10, &format!("{:?}", SHAPES[at]));
+            compare(&fused, &plain, 1e-10, &format!("{shapes:?}"));
         }
     });
 }
@@ -95,12 +92,12 @@ fn fused_as_not_fused() {
 #[test]
 fn single_precision() {
     every(|body| {
-        for at in 0..SHAPES.len() {
+        for (at, shapes) in SHAPES.iter().enumerate() {
             let (model, x, y) = case(body, at);
             let fused = results(&body.fused, &model, &x, &y);
             let exact = results(&body.fused, &model.to(DType::F64), &x.double(), &y.double());
             assert!(fused.values().all(|t| t.dtype() == DType::F32), "all is in single precision");
-            compare(&fused, &exact, 1e-3, &format!("{:?}", SHAPES[at]));
+            compare(&fused, &exact, 1e-3, &format!("{shapes:?}"));
         }
     });
 }
