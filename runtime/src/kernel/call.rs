@@ -141,19 +141,20 @@ impl Derived {
 impl Saved {
     /// The cotangent of each of `count` arguments, from those of the outputs.
     #[track_caller]
-    pub fn pull<const N: usize>(self, cotangents: [Option<Tensor>; N], count: usize) -> Cotangents {
-        self.pull_summed(cotangents, count, &|_| None)
+    pub fn pull<const N: usize>(self, mut cotangents: [Option<Tensor>; N], count: usize) -> Cotangents {
+        // The rest is compiled once, not for every caller.
+        self.pull_summed(&mut cotangents, count, &|_| None)
     }
 
     /// As [`pull`](Saved::pull), where it pays summed to the shape that is given for an argument.
     #[track_caller]
-    pub(super) fn pull_summed<const N: usize>(
+    pub(super) fn pull_summed(
         self,
-        cotangents: [Option<Tensor>; N],
+        cotangents: &mut [Option<Tensor>],
         count: usize,
         own: &dyn Fn(usize) -> Option<Dims>,
     ) -> Cotangents {
-        let cotangents = cotangents.map(|ct| ct.map(|t| t.raw));
+        let cotangents: Vec<Option<Raw>> = cotangents.iter_mut().map(|ct| ct.take().map(|t| t.raw)).collect();
         let mut list: Vec<Option<Raw>> = vec![None; count];
         let Some(kept) = self.0.filter(|_| cotangents.iter().any(Option::is_some)) else {
             return Cotangents(list.into_iter());
@@ -188,12 +189,7 @@ impl Saved {
 }
 
 impl Kept {
-    fn given<const N: usize>(
-        &self,
-        derived: &Derived,
-        cotangents: &[Option<Raw>; N],
-        staged: &[Option<Raw>],
-    ) -> Vec<Given> {
+    fn given(&self, derived: &Derived, cotangents: &[Option<Raw>], staged: &[Option<Raw>]) -> Vec<Given> {
         let given = |source: &Source| match *source {
             Source::Arg(a) => self.args[a as usize].clone(),
             Source::Out(o) => self.outs[o as usize].clone().map(Given::of),

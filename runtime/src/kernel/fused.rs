@@ -113,11 +113,18 @@ pub struct FusedPullback<E>(Pull, PhantomData<fn() -> E>);
 impl<E: Entries> FusedPullback<E> {
     /// The cotangents of the operands.
     #[track_caller]
-    pub fn pull<const N: usize>(self, cts: [Option<Tensor>; N]) -> E::Cts {
-        E::cotangents(match self.0 {
-            Pull::Elements(kept) => kept.pull(cts),
-            Pull::Rows(kept, saved) => kept.pull(saved, cts.into_iter().flatten().next()),
-        })
+    pub fn pull<const N: usize>(self, mut cts: [Option<Tensor>; N]) -> E::Cts {
+        E::cotangents(self.0.pull(&mut cts))
+    }
+}
+
+impl Pull {
+    #[track_caller]
+    fn pull(self, cts: &mut [Option<Tensor>]) -> Cotangents {
+        match self {
+            Pull::Elements(kept) => kept.pull_all(cts),
+            Pull::Rows(kept, saved) => kept.pull(saved, cts.iter_mut().find_map(Option::take)),
+        }
     }
 }
 
@@ -207,7 +214,7 @@ impl RowsKept {
         };
         // What is added up where it is computed has its own shape already.
         let own = |at: usize| (self.operands >> at & 1 == 0).then(|| self.own[at].0);
-        let cts: Vec<Option<Raw>> = saved.pull_summed([ct], count, &own).0.enumerate().map(fold).collect();
+        let cts: Vec<Option<Raw>> = saved.pull_summed(&mut [ct], count, &own).0.enumerate().map(fold).collect();
         Cotangents(cts.into_iter())
     }
 }

@@ -179,14 +179,19 @@ pub fn apply_vjp(def: &'static Elementwise, args: Vec<Given>, want: Want) -> (Ou
 impl Kept {
     /// The cotangent of each argument, from those of the outputs.
     #[track_caller]
-    pub fn pull<const N: usize>(self, cotangents: [Option<Tensor>; N]) -> Cotangents {
-        let cotangents = cotangents.map(|ct| ct.map(|t| t.raw));
+    pub fn pull<const N: usize>(self, mut cotangents: [Option<Tensor>; N]) -> Cotangents {
+        // The rest is compiled once, not for every caller.
+        self.pull_all(&mut cotangents)
+    }
+
+    #[track_caller]
+    pub(super) fn pull_all(self, cotangents: &mut [Option<Tensor>]) -> Cotangents {
+        let mut cotangents: Vec<Option<Raw>> = cotangents.iter_mut().map(|ct| ct.take().map(|t| t.raw)).collect();
         let Some(inner) = self.0 else { return Cotangents(vec![].into_iter()) };
         let mut list: Vec<Option<Raw>> = vec![None; inner.own.len()];
         let Some(some) = cotangents.iter().flatten().next() else { return Cotangents(list.into_iter()) };
         let (device, dtype) = (some.device, some.dtype);
         let Inner { backward, want, shape, own, mut args, mut outs } = inner;
-        let mut cotangents: Vec<Option<Raw>> = cotangents.into();
         let given = |source: &Source| {
             let found = match *source {
                 Source::Arg(a) => args.get_mut(a as usize)?.take(),

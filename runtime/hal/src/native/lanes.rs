@@ -1,4 +1,4 @@
-//! Reductions for bodies that are written by hand, in 64 lanes and a fixed tree: those of [`row`](super::row).
+//! Reductions for bodies that are written by hand, in 64 lanes and a fixed tree: those of [`row`].
 //!
 //! A plain `iter().sum()` is never vectorised, since that would reorder the additions. Here element `i` is folded into
 //! lane `i % 64`, and the lanes are folded in halves: an order that depends on the length alone, so that AVX2 and

@@ -18,7 +18,9 @@ fn tolerance(dtype: DType) -> f64 {
             (f64::from(f32::EPSILON), f64::from(f32::EPSILON))
         }
     };
-    4.0 * stored + 2048.0 * computed
+    // A sine of a sum of thousands, such as the kernels have, loses digits of its argument.
+    let many = if dtype == DType::F64 { 16384.0 } else { 2048.0 };
+    4.0 * stored + many * computed
 }
 
 /// How the floats of a tensor lie in memory.
@@ -116,7 +118,13 @@ impl Case<'_> {
         for (at, arg) in (0..).map(Arg).zip(k.args.iter()) {
             let ct: Option<Tensor> = found.next();
             if let Some(place) = self.reference.wrt.iter().position(|a| *a == at) {
-                let ct = ct.ok_or_else(|| format!("{self:?}: no cotangent of `{}`", arg.name))?;
+                let Some(ct) = ct else {
+                    // One that is 0 everywhere is not computed.
+                    if wanted[place].floats().iter().all(|v| *v == 0.0) {
+                        continue;
+                    }
+                    return Err(format!("{self:?}: no cotangent of `{}`", arg.name));
+                };
                 self.close(&format!("the cotangent of `{}`", arg.name), &ct, &wanted[place], &args)?;
             }
         }
