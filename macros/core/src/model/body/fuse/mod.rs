@@ -21,8 +21,8 @@ use proc_macro2::Ident;
 use std::collections::BTreeSet;
 use uses::Uses;
 
-/// The most operands of a group. A launch takes 16 tensors, and a backward one has cotangents, kept values and results
-/// beside the operands.
+/// The most operands of a group. A launch takes a limited number of tensors, and a backward one has cotangents, kept values
+/// and results beside the operands.
 const OPERANDS: usize = 6;
 /// The most values that leave a group, for the same reason.
 const OUTS: usize = 2;
