@@ -41,13 +41,17 @@ pub(crate) fn run(given: &Given) -> Result<bool, String> {
     for f in &figures {
         println!("{:width$}  {:>10.3} {}", f.name, f.value, f.unit);
     }
-    if let Some(path) = given.text("--json") {
-        let list: Vec<Value> =
-            figures.iter().map(|f| json!({ "name": f.name, "value": f.value, "unit": f.unit })).collect();
-        let text = format!("{:#}\n", json!({ "figures": list }));
-        std::fs::write(path, text).map_err(|e| format!("`{path}` cannot be written: {e}"))?;
-    }
+    let list: Vec<Value> =
+        figures.iter().map(|f| json!({ "name": f.name, "value": f.value, "unit": f.unit })).collect();
+    write(given, &list)?;
     Ok(true)
+}
+
+/// Writes figures to the file that `--json` names, if it was given.
+pub(crate) fn write(given: &Given, figures: &[Value]) -> Result<(), String> {
+    let Some(path) = given.text("--json") else { return Ok(()) };
+    let text = format!("{:#}\n", json!({ "figures": figures }));
+    std::fs::write(path, text).map_err(|e| format!("`{path}` cannot be written: {e}"))
 }
 
 /// Builds a program in release mode and says where it is. Symbols are stripped as the root manifest says.

@@ -1,6 +1,6 @@
 //! `cargo xtask bench kernels`: kernels beside a copy of as many bytes, and beside PyTorch where it is installed.
 
-use crate::bench::{build, median};
+use crate::bench::{build, median, write};
 use crate::options::{Given, Opt, Program};
 use crate::workspace;
 use serde_json::{Value, json};
@@ -111,9 +111,6 @@ pub(crate) fn run(given: &Given) -> Result<bool, String> {
         println!("{case:width$}  {ms:>8.2}  {copies:>8.2}  {there:>10}  {faster:>8}");
         figures.push(json!({ "name": case, "value": ms, "unit": "ms", "copies": copies, "pytorch": theirs }));
     }
-    if let Some(path) = given.text("--json") {
-        let text = format!("{:#}\n", json!({ "figures": figures }));
-        std::fs::write(path, text).map_err(|e| format!("`{path}` cannot be written: {e}"))?;
-    }
+    write(given, &figures)?;
     Ok(true)
 }

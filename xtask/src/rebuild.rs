@@ -1,6 +1,6 @@
 //! `cargo xtask rebuild`: how long a crate with 20 kernels takes to build again after one of them was edited.
 
-use crate::bench::median;
+use crate::bench::{self, median};
 use crate::options::{Given, Opt, Program};
 use crate::workspace;
 use serde_json::json;
@@ -60,10 +60,7 @@ pub(crate) fn run(given: &Given) -> Result<bool, String> {
             figures.push(json!({ "name": format!("{name}, {profile}"), "value": value, "unit": "s" }));
         }
     }
-    if let Some(path) = given.text("--json") {
-        let text = format!("{:#}\n", json!({ "figures": figures }));
-        std::fs::write(path, text).map_err(|e| format!("`{path}` cannot be written: {e}"))?;
-    }
+    bench::write(given, &figures)?;
     Ok(true)
 }
 

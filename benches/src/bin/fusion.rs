@@ -90,6 +90,6 @@ fn main() {
     }
     for (case, mut times) in list.into_iter().zip(times) {
         times.sort_by(f64::total_cmp);
-        println!("{{\"name\": \"{}\", \"value\": {:.2}, \"unit\": \"ms\"}}", case.name, times[times.len() / 2]);
+        println!("{}", serde_json::json!({ "name": case.name, "value": times[times.len() / 2], "unit": "ms" }));
     }
 }

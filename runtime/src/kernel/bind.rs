@@ -5,7 +5,7 @@ use super::few::Few;
 use super::run::Given;
 use crate::raise::raise;
 use crate::tensor::Dims;
-use cotangent_hal::{DType, Error};
+use cotangent_hal::Error;
 use cotangent_ir::{Binary, Id, Kernel, Kind, Node};
 
 /// What the programs of one call share. A kernel and those derived of it have the same dims.
@@ -15,13 +15,11 @@ pub(super) struct Sizes {
     dims: Few<Option<i64>, 8>,
     /// The axes of each group, in the order of `Program::groups`.
     groups: Few<Option<Dims>, 2>,
-    /// The precision of the floats that the call returns, and of their cotangents.
-    pub(super) float: Option<DType>,
 }
 
 impl Default for Sizes {
     fn default() -> Sizes {
-        Sizes { dims: Few::new(None), groups: Few::new(None), float: None }
+        Sizes { dims: Few::new(None), groups: Few::new(None) }
     }
 }
 

@@ -59,8 +59,9 @@ impl Fusion {
 pub trait Entries {
     /// The types of their cotangents.
     type Cts;
+    /// The operands, and the dtype that they are promoted to.
     #[doc(hidden)]
-    fn list(self) -> Vec<Value<Float>>;
+    fn list(self) -> (Vec<Value<Float>>, DType);
     #[doc(hidden)]
     fn cotangents(cts: Cotangents) -> Self::Cts;
 }
@@ -70,10 +71,10 @@ macro_rules! entries {
         impl<$($o: Operand),+> Entries for ($($o,)+) {
             type Cts = ($($o::Ct,)+);
             #[allow(non_snake_case, reason = "a value is named like its type")]
-            fn list(self) -> Vec<Value<Float>> {
+            fn list(self) -> (Vec<Value<Float>>, DType) {
                 let ($($o,)+) = self;
                 let dtype = common(&[$(($o.float_dtype(), $o.extents().is_empty())),+]);
-                vec![$($o.operand(dtype)),+]
+                (vec![$($o.operand(dtype)),+], dtype)
             }
             fn cotangents(mut cts: Cotangents) -> Self::Cts {
                 ($(cts.next::<$o::Ct>(),)+)
@@ -143,7 +144,7 @@ struct RowsKept {
 }
 
 #[track_caller]
-fn run(fusion: &'static Fusion, operands: Vec<Value<Float>>) -> Outs {
+fn run(fusion: &'static Fusion, operands: (Vec<Value<Float>>, DType)) -> Outs {
     let tensors = tensors(fusion.name, operands);
     match fusion.form {
         Form::Elements(kernel) => pointwise::apply(kernel, tensors.into_iter().map(Given::of).collect()),
@@ -155,7 +156,7 @@ fn run(fusion: &'static Fusion, operands: Vec<Value<Float>>) -> Outs {
 }
 
 #[track_caller]
-fn run_vjp(fusion: &'static Fusion, operands: Vec<Value<Float>>, want: Want) -> (Outs, Pull) {
+fn run_vjp(fusion: &'static Fusion, operands: (Vec<Value<Float>>, DType), want: Want) -> (Outs, Pull) {
     let tensors = tensors(fusion.name, operands);
     match fusion.form {
         Form::Elements(kernel) => {
@@ -185,7 +186,7 @@ fn rows(name: &str, tensors: Vec<Raw>, operands: u32) -> Vec<Given> {
     narrow[shape.len() - 1] = 1;
     let given = |(at, t): (usize, Raw)| match is_row(at) {
         false => t.expand_to(name, &shape),
-        true => t.expand_to(name, &narrow).without_last(),
+        true => without_last(t.expand_to(name, &narrow)),
     };
     tensors.into_iter().enumerate().map(given).map(Given::of).collect()
 }
@@ -195,18 +196,23 @@ fn kept_axis(outs: Outs) -> Outs {
     Outs(outs.0.map(|raw| raw.map(with_last)).collect::<Vec<_>>().into_iter())
 }
 
-/// A row-major tensor with one more axis, of extent 1.
+/// The tensor with a last axis of extent 1.
 fn with_last(raw: Raw) -> Raw {
-    let mut shape = raw.shape;
-    shape.push("unsqueeze", 1);
-    raw.reinterpret(&shape)
+    let rank = raw.shape.len();
+    raw.insert_axis("unsqueeze", rank)
+}
+
+/// The tensor without its last axis, of extent 1.
+fn without_last(raw: Raw) -> Raw {
+    let rank = raw.shape.len();
+    raw.remove_axis(rank - 1)
 }
 
 impl RowsKept {
     #[track_caller]
     fn pull(self, saved: Saved, ct: Option<Tensor>) -> Cotangents {
         let count = self.own.len();
-        let ct = ct.map(|ct| if self.out { Tensor::from_raw(ct.raw.without_last()) } else { ct });
+        let ct = ct.map(|ct| if self.out { Tensor::from_raw(without_last(ct.raw)) } else { ct });
         let fold = |(at, ct): (usize, Option<Raw>)| {
             let (shape, dtype) = &self.own[at];
             let ct = ct.map(|ct| if self.operands >> at & 1 == 1 { with_last(ct) } else { ct });
@@ -241,17 +247,15 @@ pub fn fits(fusion: &'static Fusion, shapes: &[&[usize]]) -> bool {
 
 /// The operands as tensors. A number, or a tensor without axes, is of the precision of tensors with axes.
 #[track_caller]
-fn tensors(name: &str, operands: Vec<Value<Float>>) -> Vec<Raw> {
-    let given = operands.iter().filter_map(|o| match o {
-        Value::Tensor(t) => Some(&t.raw),
+fn tensors(name: &str, (operands, dtype): (Vec<Value<Float>>, DType)) -> Vec<Raw> {
+    let device = operands.iter().find_map(|operand| match operand {
+        Value::Tensor(t) => Some(t.raw.device),
         Value::Number(_) => None,
     });
-    let dtypes: Vec<(Option<DType>, bool)> = given.clone().map(|t| (Some(t.dtype), t.shape.is_empty())).collect();
-    let Some(device) = given.clone().next().map(|t| t.device) else {
+    let Some(device) = device else {
         let message = "no operand is a tensor, so that its device is not known".into();
         raise(Error::Argument { op: name.into(), message })
     };
-    let dtype = common(&dtypes);
     let tensor = |operand| match operand {
         Value::Tensor(t) if t.raw.shape.is_empty() => t.raw.cast(dtype),
         Value::Tensor(t) => t.raw,

@@ -82,7 +82,7 @@ pub(super) fn run(
         raise(Error::Argument { op: ir.name.to_string(), message })
     };
     args.iter().filter_map(Given::tensor).for_each(|t| first.same_device(&ir.name, t));
-    let mut bound = Bound::new(program, args, known);
+    let bound = Bound::new(program, args, known);
     for &dim in program.nonempty {
         if bound.size(dim) == 0 {
             let message = format!("`{}` is 0, expected at least 1: an element along it is read", ir.dims[dim as usize]);
@@ -95,7 +95,7 @@ pub(super) fn run(
             indices::check(&ir.name, ids, bound.extent(positions.extent), what, positions.of);
         }
     }
-    let float = *bound.sizes.float.get_or_insert_with(|| float_of(args.iter().filter_map(Given::tensor)));
+    let float = float_of(args.iter().filter_map(Given::tensor));
     let needed = program.needed(wanted);
     let mut taken = Few::<_, 8>::repeat(false, args.len());
     let mut memory = Memory { program, args, outs: Vec::with_capacity(ir.outs.len()), temps: vec![] };

@@ -243,14 +243,6 @@ impl Raw {
         self
     }
 
-    /// A view without the last axis, of extent 1.
-    pub(crate) fn without_last(&self) -> Raw {
-        let rank = self.shape.len().saturating_sub(1);
-        let (shape, strides) =
-            (Dims::of("squeeze", &self.shape[..rank]), Strides::of("squeeze", &self.strides[..rank]));
-        Raw { shape, strides, ..self.clone() }
-    }
-
     /// What a view that repeats elements was expanded from: the row-major tensor of that shape.
     pub(crate) fn reinterpret_repeated(self, shape: &Dims) -> Raw {
         Raw { strides: shape.row_major(), shape: *shape, ..self }

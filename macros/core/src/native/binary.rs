@@ -6,16 +6,15 @@
 use super::Callees;
 use super::code::Numbers;
 use super::emit::pointwise_of;
+use super::functions;
 use crate::diags::Diags;
 use cotangent_ir::functions::Takes;
 use cotangent_ir::{Arg, Builder, Function, Kernel, Kind, Mode, Node, Save, Source, function, vjp};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use std::collections::BTreeMap;
-use syn::Token;
 use syn::ext::IdentExt;
-use syn::parse::{Parse, ParseStream, Parser};
-use syn::punctuated::Punctuated;
+use syn::parse::{Parse, ParseStream};
 
 /// One function.
 struct Entry {
@@ -50,16 +49,7 @@ enum Number {
 
 /// Expands `binary! { .. }`.
 pub fn binary(items: TokenStream) -> TokenStream {
-    let entries = match Punctuated::<Entry, Token![;]>::parse_terminated.parse2(items) {
-        Ok(entries) => entries,
-        Err(error) => return error.to_compile_error(),
-    };
-    let mut diags = Diags::default();
-    let code: Vec<TokenStream> = entries.iter().filter_map(|entry| expand(entry, &mut diags)).collect();
-    match diags.gate() {
-        Ok(()) => quote!(#(#code)*),
-        Err(errors) => errors,
-    }
+    functions::each(items, expand)
 }
 
 fn expand(entry: &Entry, diags: &mut Diags) -> Option<TokenStream> {

@@ -283,7 +283,7 @@ fn next(k: &Kernels<'_>, def: &OutDef) -> Option<Id> {
 
 /// Whether a row of an output computes a scan along that axis as it goes.
 pub(super) fn runs(k: &Kernels<'_>, def: &OutDef, along: Axis) -> bool {
-    plain_store(k, def).is_some_and(|store| store.over.last() == Some(&along)) && !k.is_group(k.extent(along))
+    plain_store(k, def).is_some_and(|store| store.over.last() == Some(&along))
 }
 
 /// The order in which the axes of a value are stored: that of the loops that use it, or that of an argument it reads; the

@@ -80,7 +80,15 @@ impl Parse for Entry {
 
 /// Expands `functions! { .. }`: methods of `Tensor` and their companions, over kernels in modules of their names.
 pub fn functions(items: TokenStream) -> TokenStream {
-    let entries = match Punctuated::<Entry, Token![;]>::parse_terminated.parse2(items) {
+    each(items, expand)
+}
+
+/// The expansions of entries that `;` ends.
+pub(super) fn each<E: Parse>(
+    items: TokenStream,
+    expand: impl Fn(&E, &mut Diags) -> Option<TokenStream>,
+) -> TokenStream {
+    let entries = match Punctuated::<E, Token![;]>::parse_terminated.parse2(items) {
         Ok(entries) => entries,
         Err(error) => return error.to_compile_error(),
     };

@@ -52,11 +52,7 @@ pub(super) fn vjp(function: &Function, body: &Body, context: &Context<'_>) -> To
     };
     let mut forward = Forward { body, needed: &needed, grads: grads.clone(), flags: flags.collect() };
     let prologue = frame(function, body, context);
-    let text = match context.self_ty {
-        Some(ty) => format!("{}::{}", super::said(&quote!(#ty)), sig.ident),
-        None => sig.ident.to_string(),
-    };
-    let report = hygiene::report();
+    let (text, report) = (super::called(function, context), hygiene::report());
     let stmts = forward.region(&body.region);
     let result = body.region.result.as_ref().map(|r| forward.operand(r));
     let out = match &body.region.result {

@@ -103,6 +103,15 @@ fn captures<'g>(generics: impl Iterator<Item = &'g syn::Generics>) -> TokenStrea
     quote!(use<#(#names),*>)
 }
 
+/// What messages and reports call a function: `Mlp::forward`.
+fn called(function: &Function, context: &Context<'_>) -> String {
+    let name = &function.sig.ident;
+    match context.self_ty.filter(|_| function.method) {
+        Some(ty) => format!("{}::{name}", said(&quote!(#ty))),
+        None => name.to_string(),
+    }
+}
+
 /// Tokens as a user reads them: `self.fc1`, not `self . fc1`.
 pub(super) fn said(tokens: &TokenStream) -> String {
     tokens

@@ -96,14 +96,14 @@ pub(super) fn entry(function: &Function, context: &Context<'_>) -> TokenStream {
         return quote!();
     }
     let name = &function.sig.ident;
-    let (signature, model, said) = match (function.method, context.self_ty) {
+    let said = super::called(function, context);
+    let (signature, model) = match (function.method, context.self_ty) {
         (true, Some(ty)) => {
             let (sig, path) = (hygiene::sig(name), hygiene::macro_path(ty));
             let model = path.map_or_else(|| quote!(&[]), |path| quote!(&#path!(@dims self)));
-            let said = format!("{}::{name}", super::said(&quote!(#ty)));
-            (quote!(self.#sig()), model, said)
+            (quote!(self.#sig()), model)
         }
-        _ => (quote!(::core::marker::PhantomData::<#name>), quote!(&[]), name.to_string()),
+        _ => (quote!(::core::marker::PhantomData::<#name>), quote!(&[])),
     };
     let arguments = function.params.iter().map(|p| p.ident.to_string());
     let shapes = function.params.iter().map(|Param { ident, shape, .. }| match shape {
