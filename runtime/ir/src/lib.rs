@@ -93,7 +93,7 @@ pub use kernel::{
 pub use link::link;
 #[cfg(feature = "compiler")]
 pub use local::Underivable;
-pub use ops::{Argument, OPS, Op, Output, op};
+pub use ops::{Argument, FAMILIES, Family, Kinds, Op, Output, op, ops};
 #[cfg(feature = "compiler")]
 pub use text::{ParseError, parse, print, show};
 #[cfg(feature = "compiler")]

@@ -3,7 +3,7 @@
 use super::{Binding, Lower};
 use crate::model::body::check;
 use crate::model::body::ir::{Plain, Var};
-use cotangent_ir::{OPS, Output, op};
+use cotangent_ir::{Output, op, ops};
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use std::collections::BTreeSet;
@@ -374,7 +374,7 @@ fn captures(literal: &str, into: &mut BTreeSet<String>) {
 
 /// The names of all operations, for suggestions.
 pub(super) fn operation_names() -> Vec<&'static str> {
-    OPS.iter().filter(|o| o.method).map(|o| o.name).collect()
+    ops().filter(|o| o.method).map(|o| o.name).collect()
 }
 
 /// The member's name, where it has one.

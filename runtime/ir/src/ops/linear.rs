@@ -1,0 +1,6 @@
+//! Products of matrices and vectors.
+
+super::family! {
+    "Linear algebra";
+    method matmul(Operand) -> Active, "matmul", F;
+}

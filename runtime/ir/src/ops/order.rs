@@ -1,0 +1,5 @@
+//! Sorting and searching.
+
+super::family! {
+    "Order and search";
+}

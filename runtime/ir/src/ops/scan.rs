@@ -1,0 +1,5 @@
+//! Running sums and their kin.
+
+super::family! {
+    "Cumulative";
+}
