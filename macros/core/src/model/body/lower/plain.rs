@@ -65,7 +65,7 @@ impl Lower<'_, '_> {
         if self.active(&m.receiver) {
             return !INSPECT.contains(&name.as_str()) && operation.is_none_or(|o| o.output == Output::Active);
         }
-        m.args.iter().any(|a| self.active(a))
+        operation.is_none_or(|o| o.output == Output::Active) && m.args.iter().any(|a| self.active(a))
     }
 
     /// Whether an expression without a derivative gives an integer or truth-value tensor, cloned at each use.
