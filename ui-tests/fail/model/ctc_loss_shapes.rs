@@ -1,4 +1,4 @@
-//! The samples of a batch lie along axis 1 of log-probabilities, and axis 0 of their labels.
+//! Scenario: the samples of a batch lie along axis 1 of log-probabilities, and axis 0 of their labels.
 use cotangent::prelude::*;
 
 #[model]

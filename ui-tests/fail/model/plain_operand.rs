@@ -1,4 +1,4 @@
-//! Masks and indices have shapes too, inside one expression as well.
+//! Scenario: masks and indices have shapes too, inside one expression as well.
 use cotangent::prelude::*;
 
 #[model]
