@@ -16,6 +16,7 @@ pub(crate) mod fold;
 mod glu;
 pub(crate) mod indices;
 mod layer_norm;
+mod lines;
 mod loss;
 mod matmul;
 #[allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
@@ -32,6 +33,7 @@ mod pointwise;
 mod power;
 mod reduce;
 mod rows;
+mod turn;
 
 pub use compare::select;
 pub use movement_join::{IntoTensors, Joined, cat, stack};

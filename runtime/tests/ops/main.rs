@@ -4,6 +4,7 @@ mod arith;
 mod compare;
 mod dropout;
 mod embedding;
+mod extremes;
 mod losses;
 mod matmul;
 mod pointwise;
