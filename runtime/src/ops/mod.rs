@@ -33,6 +33,7 @@ mod pointwise;
 mod power;
 mod reduce;
 mod rows;
+mod scan;
 mod turn;
 
 pub use compare::select;

@@ -42,6 +42,14 @@ impl Turn {
         }
     }
 
+    /// How many elements a row of a tensor has.
+    pub(super) fn extent(self, x: &Raw) -> usize {
+        match self {
+            Turn::Scalar => 1,
+            Turn::Swap(axis) => x.shape[axis],
+        }
+    }
+
     /// A new row-major tensor whose rows, as they are seen here, have the shape `rows`.
     #[track_caller]
     pub(super) fn empty(self, like: &Raw, dtype: DType, rows: &[usize]) -> Raw {

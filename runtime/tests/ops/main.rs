@@ -11,4 +11,5 @@ mod pointwise;
 mod reduce;
 mod reference;
 mod rows;
+mod scan;
 mod ulp;

@@ -1,4 +1,4 @@
-//! Reductions, and extremes with their places.
+//! Reductions, running reductions, and extremes with their places.
 
 use super::activations::method;
 use super::inputs::{Inputs, Stop};
@@ -40,6 +40,8 @@ pub(super) const ROWS: &[Row] = &[
     ("logsumexp", |i| reduction!(i, logsumexp logsumexp__vjp, logsumexp_keepdim logsumexp_keepdim__vjp)),
     ("var", variance),
     ("norm", norm),
+    ("cumsum", |i| method!(i, cumsum, cumsum__vjp(i.integer("dim")?))),
+    ("cumprod", |i| method!(i, cumprod, cumprod__vjp(i.integer("dim")?))),
     ("max", |i| extreme!(i, max_dim max_dim__vjp, max_dim_keepdim max_dim_keepdim__vjp)),
     ("min", |i| extreme!(i, min_dim min_dim__vjp, min_dim_keepdim min_dim_keepdim__vjp)),
 ];

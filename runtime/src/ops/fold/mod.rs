@@ -13,7 +13,7 @@ mod walk;
 
 pub(crate) use kernels::*;
 pub(crate) use rows::{any_rows, any_rows_of_both, from_rows, to_rows};
-pub(crate) use search::{LARGEST, LARGEST_INT, SMALLEST, SMALLEST_INT, Search};
+pub(crate) use search::{LARGEST, LARGEST_INT, SMALLEST, SMALLEST_INT, Search, blocks_of};
 
 use super::elementwise::unary;
 use crate::tensor::Raw;

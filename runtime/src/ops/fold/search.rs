@@ -94,7 +94,7 @@ impl Search {
 }
 
 /// The first elements of rows as so many blocks: `[.., n]` as `[.., blocks, BLOCK]`.
-fn blocks_of(rows: &Raw, blocks: usize) -> Raw {
+pub(crate) fn blocks_of(rows: &Raw, blocks: usize) -> Raw {
     let last = rows.shape.len() - 1;
     let (mut shape, mut strides) = (rows.shape[..last].to_vec(), rows.strides[..last].to_vec());
     shape.extend([blocks, BLOCK]);
