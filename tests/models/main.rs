@@ -4,5 +4,6 @@ mod bodies;
 mod checkpoint;
 mod fusion;
 mod report;
+mod several;
 mod support;
 mod training;

@@ -17,6 +17,7 @@ pub(crate) mod fold;
 mod glu;
 pub(crate) mod indices;
 mod layer_norm;
+mod lines;
 mod loss;
 mod matmul;
 #[allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
@@ -33,6 +34,8 @@ mod pointwise;
 mod power;
 mod reduce;
 mod rows;
+mod scan;
+mod turn;
 
 pub use compare::select;
 pub use movement_join::{IntoTensors, Joined, cat, stack};

@@ -11,6 +11,7 @@ mod layers;
 mod losses;
 mod ops;
 mod optim;
+mod reductions;
 mod registry;
 
 use crate::options::{Given, Opt, Program};

@@ -35,6 +35,8 @@ macro_rules! reduction {
     };
 }
 
+pub(super) use reduction;
+
 pub(super) const ROWS: &[Row] = &[
     ("abs", |i| method!(i, abs, abs__vjp())),
     ("exp", |i| method!(i, exp, exp__vjp())),

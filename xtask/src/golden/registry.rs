@@ -2,8 +2,8 @@
 
 use super::case::{Array, Data};
 use super::inputs::{Inputs, Stop};
-use super::{activations, layers, losses, ops, optim};
-use cotangent::Tensor;
+use super::{activations, layers, losses, ops, optim, reductions};
+use cotangent::{Int, Tensor};
 
 /// Computes everything that a case of one operation expects.
 pub(super) type Entry = fn(&Inputs<'_>) -> Result<Results, Stop>;
@@ -13,7 +13,7 @@ pub(super) type Row = (&'static str, Entry);
 
 /// The entry of an operation, if there is one.
 pub(super) fn entry(op: &str) -> Option<Entry> {
-    let groups = [activations::ROWS, losses::ROWS, layers::ROWS, ops::ROWS, optim::ROWS];
+    let groups = [activations::ROWS, losses::ROWS, layers::ROWS, ops::ROWS, optim::ROWS, reductions::ROWS];
     groups.into_iter().flatten().find(|(name, _)| *name == op).map(|(_, entry)| *entry)
 }
 
@@ -30,6 +30,11 @@ impl Results {
     /// A result of float elements, `out.y` for the name `y`.
     pub(super) fn out(&mut self, name: &str, y: Tensor) {
         self.0.push((format!("out.{name}"), Some(array(&y))));
+    }
+
+    /// A result of integers.
+    pub(super) fn places(&mut self, name: &str, y: Tensor<Int>) {
+        self.0.push((format!("out.{name}"), Some(Array { shape: y.shape().to_vec(), data: Data::I64(y.to_vec()) })));
     }
 
     /// The gradient of an input or parameter, `grad.in.x` for the name `in.x`. `None` is zero.

@@ -18,7 +18,7 @@ pub use elementwise::{broadcast, broadcast_first, same, scalar_of_same, select};
 pub use matmul::{embedding, matmul};
 pub use order::{permute, t, transpose};
 pub use part::{arange, cat, causal_mask, glu, narrow, split, stack};
-pub use reduce::{along, cross_entropy, ctc_loss, layer_norm, reduce, reduce_keepdim};
+pub use reduce::{along, cross_entropy, ctc_loss, layer_norm, norm, norm_keepdim, reduce, reduce_keepdim};
 pub use reshape::{expand, flatten, reshape, squeeze, unsqueeze};
 
 use super::shape::Shape;

@@ -46,6 +46,16 @@ pub const fn reduce_keepdim(inputs: &[Shape], plain: &[Plain], _out: usize) -> S
     if known { Step::proof(kept) } else { Step::guess(kept) }
 }
 
+/// `norm(p, axes)`: the shape without the named axes.
+pub const fn norm(inputs: &[Shape], plain: &[Plain], out: usize) -> Step {
+    reduce(inputs, &[argument(plain, 1)], out)
+}
+
+/// `norm_keepdim(p, axes)`: the shape with 1 in the place of the named axes.
+pub const fn norm_keepdim(inputs: &[Shape], plain: &[Plain], out: usize) -> Step {
+    reduce_keepdim(inputs, &[argument(plain, 1)], out)
+}
+
 /// The shape itself, which has the named axis.
 pub const fn along(inputs: &[Shape], plain: &[Plain], _out: usize) -> Step {
     let shape = input(inputs, 0);

@@ -126,6 +126,15 @@ fn reductions_drop_axes_or_leave_1() {
 }
 
 #[test]
+fn norms_take_their_axes_second() {
+    let p = Plain::UNKNOWN;
+    assert_eq!(say("norm", norm(&[of(&[B, T, C])], &[p, list(&[l(0), l(-1)])], 0)), "= [T]");
+    assert_eq!(say("norm_keepdim", norm_keepdim(&[of(&[B, T])], &[p, axis(-1)], 0)), "= [B, 1]");
+    let beyond = say("norm", norm(&[of(&[B, C])], &[axis(2), axis(2)], 0));
+    assert_eq!(beyond, "norm: there is no axis 2 in [B, C], whose axes are 0 to 1");
+}
+
+#[test]
 fn operations_along_an_axis_need_it() {
     let softmax = |shape, at| say("softmax", along(&[shape], &[at], 0));
     assert_eq!(softmax(of(&[B, T]), axis(-1)), "= [B, T]");
