@@ -4,6 +4,7 @@ mod arith;
 mod compare;
 mod dropout;
 mod embedding;
+mod index;
 mod losses;
 mod matmul;
 mod pointwise;

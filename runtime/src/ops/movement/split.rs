@@ -1,6 +1,6 @@
 //! `split`: one tensor as several views along an axis.
 
-use super::movement_undo::joined;
+use super::undo::joined;
 use crate::diff::{Cotangent, Pullback, Want};
 use crate::raise::raise;
 use crate::tensor::{Dims, Kind, Tensor, axis_of};
