@@ -29,10 +29,10 @@ mod reduce;
 mod rows;
 
 pub use compare::select;
-pub use index::Reduce;
-pub use index::{ELLIPSIS, Entry, NEW};
+pub use index::{ELLIPSIS, Entry, NEW, Reduce};
 pub use movement::{
-    Form, IntoPads, IntoParts, IntoShifts, IntoTensors, Joined, List, Moved, PadMode, Parted, Tuple, cat, stack,
+    Form, IntoPads, IntoParts, IntoShifts, IntoTensors, Joined, List, Moved, PadMode, Parted, Tuple, cat, hstack,
+    meshgrid, stack, vstack,
 };
 pub use operand::{IntOperand, Number, Operand, Slot, Value};
 pub use operators::{AddVjp, DivVjp, MulVjp, SubVjp};

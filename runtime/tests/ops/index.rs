@@ -351,6 +351,15 @@ fn masks_choose() {
 }
 
 #[test]
+fn classes_become_rows() {
+    let classes = Tensor::from_slice(&[2i64, 0], [2], &cpu());
+    let y = classes.clone().one_hot(3);
+    assert_eq!((y.shape(), y.to_vec()), (&[2, 3][..], vec![0, 0, 1, 1, 0, 0]));
+    assert_eq!(classes.slice(cotangent_runtime::s![0]).one_hot(4).to_vec(), [0, 0, 1, 0]);
+    assert_eq!(Tensor::from_slice(&[0i64; 0], [2, 0], &cpu()).one_hot(0).shape(), [2, 0, 0]);
+}
+
+#[test]
 fn errors_name_position_and_place() {
     #[track_caller]
     fn error<T>(f: impl FnOnce() -> T, expected: &str) {

@@ -3,6 +3,7 @@
 use super::along::{Put, put};
 use super::gather::{aligned, entries, flat_positions};
 use crate::diff::{Pullback, Want, pull};
+use crate::ops::indices;
 use crate::ops::movement::Merge;
 use crate::ops::movement::{Moved, Undo};
 use crate::ops::operand::Number;
@@ -215,4 +216,20 @@ impl Target {
 pub(crate) fn fill(x: Raw, axis: usize, index: &Raw, value: Scalar) -> Raw {
     let value = Raw::full(&x.device, x.dtype, &[], value).expand_to("fill", &index.shape);
     put(x, axis, index, &value, Put::Set)
+}
+
+impl Tensor<Int> {
+    /// 1 at the number that is there, 0 elsewhere, along a new last axis of so many classes: `[..]` gives `[.., classes]`
+    /// (`i64`).
+    ///
+    /// Raises `Error::Argument` where a number is not in `0..classes`, with its place.
+    #[track_caller]
+    pub fn one_hot(self, classes: usize) -> Self {
+        indices::check("one_hot", &self.raw, classes, "class", "the number of classes");
+        let mut shape = self.raw.shape;
+        shape.push("one_hot", classes);
+        let zeros = Raw::full(&self.raw.device, DType::I64, &shape, Scalar::Int(0));
+        let axis = self.raw.shape.len();
+        Tensor::from_raw(fill(zeros, axis, &self.raw.insert_axis("one_hot", axis), Scalar::Int(1)))
+    }
 }

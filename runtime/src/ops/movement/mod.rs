@@ -3,6 +3,7 @@
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
 
 mod diagonal;
+mod grid;
 mod join;
 mod merge;
 mod order;
@@ -15,6 +16,7 @@ mod undo;
 mod view;
 mod window;
 
+pub use grid::{hstack, meshgrid, vstack};
 pub use join::{IntoTensors, Joined, cat, stack};
 pub use order::IntoShifts;
 pub use pad::{IntoPads, PadMode};

@@ -164,7 +164,7 @@ impl Plan {
 
     /// The entries that stay, of a tensor in any layout.
     fn cropped(&self, x: Raw) -> Raw {
-        if self.crop.is_whole() { x } else { self.crop.on(&x.contiguous()) }
+        if self.crop.shape == self.crop.whole { x } else { self.crop.on(&x.contiguous()) }
     }
 
     /// The inside of a padded tensor along the axes from `first` on.
@@ -243,6 +243,10 @@ impl Plan {
                 self.inside(sums, 0).cast(dtype)
             }
         };
-        if self.crop.is_whole() { inside } else { Undo::Inlay(self.crop).apply(Tensor::from_raw(inside)).raw }
+        if self.crop.shape == self.crop.whole {
+            inside
+        } else {
+            Undo::Inlay(self.crop).apply(Tensor::from_raw(inside)).raw
+        }
     }
 }
