@@ -9,6 +9,7 @@ mod arith;
 mod arith_pullback;
 mod compare;
 mod cross_entropy;
+mod ctc_loss;
 mod dropout;
 mod elementwise;
 mod embedding;

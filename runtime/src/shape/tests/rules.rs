@@ -324,3 +324,15 @@ fn branches_join_to_what_both_have() {
     assert_eq!(show_shape(&join(&rest(&[T, C]), &of(&[B, T, C]))), "[.., T, C]");
     assert_eq!(show_shape(&join(&Shape::UNKNOWN, &of(&[B]))), "[?]");
 }
+
+#[test]
+fn ctc_loss_gives_a_loss_for_each_sample() {
+    let lengths = of(&[B]);
+    let ctc = |x, targets, lengths| say("ctc_loss", ctc_loss(&[x, targets, lengths, lengths], &[], 0));
+    assert_eq!(ctc(of(&[T, B, C]), of(&[B, H]), lengths), "= [B]");
+    assert_eq!(ctc(of(&[T, B, C]), of(&[H]), lengths), "= [B]");
+    assert_eq!(ctc(of(&[T, B, C]), Shape::UNKNOWN, lengths), "? [B]");
+    assert!(ctc(of(&[T, C]), of(&[B, H]), lengths).contains("[T, C]"));
+    assert!(ctc(of(&[T, l(4), C]), of(&[l(3), H]), of(&[l(4)])).contains("[4] and [3]"));
+    assert!(ctc(of(&[T, l(4), C]), of(&[l(4), H]), of(&[l(3)])).contains("[3]"));
+}
