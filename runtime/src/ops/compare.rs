@@ -246,7 +246,7 @@ impl Tensor {
     /// `Error::Shape` where it does not.
     #[track_caller]
     pub fn masked_fill(self, mask: Tensor<Bool>, value: impl Number) -> Tensor {
-        masked_fill(self, &mask, value.number())
+        Tensor::from_raw(masked_fill(&MASKED_FILL, self.raw, &mask.raw, value.number()))
     }
 
     #[doc(hidden)]
@@ -257,19 +257,20 @@ impl Tensor {
         value: N,
         want: Want,
     ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, (), ())> + use<N>) {
-        let y = masked_fill(self, &mask, value.number());
+        let y = self.masked_fill(mask.clone(), value);
         let mask = want.has(0).then(|| mask.raw.keep());
         (y, pull(move |ct, (): &mut ()| (masked_fill_backward(ct, mask), (), ())))
     }
 }
 
+/// A kernel of a tensor and a mask that broadcasts to it and has no more axes.
 #[track_caller]
-fn masked_fill(x: Tensor, mask: &Tensor<Bool>, value: Scalar) -> Tensor {
-    if mask.rank() > x.rank() {
-        let message = format!("the mask {:?} does not broadcast to the tensor {:?}", mask.shape(), x.shape());
+pub(super) fn masked_fill(kernel: &'static Kernel, x: Raw, mask: &Raw, value: Scalar) -> Raw {
+    if mask.shape.len() > x.shape.len() {
+        let message = format!("the mask {:?} does not broadcast to the tensor {:?}", mask.shape, x.shape);
         raise(Error::Shape { op: "masked_fill".into(), message });
     }
-    Tensor::from_raw(masked(&MASKED_FILL, x.raw, &mask.raw, value))
+    masked(kernel, x, mask, value)
 }
 
 fn masked_fill_backward(ct: Option<Tensor>, mask: Option<Raw>) -> Option<Tensor> {

@@ -15,18 +15,13 @@ mod elementwise;
 mod embedding;
 pub(crate) mod fold;
 mod glu;
+mod index;
 pub(crate) mod indices;
 mod layer_norm;
 mod lines;
 mod loss;
 mod matmul;
-#[allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
 mod movement;
-mod movement_join;
-#[allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
-mod movement_split;
-mod movement_undo;
-mod movement_view;
 mod mse_loss;
 mod operand;
 mod operators;
@@ -38,12 +33,14 @@ mod scan;
 mod turn;
 
 pub use compare::select;
-pub use movement_join::{IntoTensors, Joined, cat, stack};
-pub use movement_split::{Form, IntoParts, List, Parted, Tuple};
-pub use movement_undo::Moved;
+pub use index::{ELLIPSIS, Entry, NEW, Reduce};
+pub use movement::{
+    Form, IntoPads, IntoParts, IntoShifts, IntoTensors, Joined, List, Moved, PadMode, Parted, Tuple, cat, hstack,
+    meshgrid, stack, vstack,
+};
 pub use operand::{IntOperand, Number, Operand, Slot, Value};
 pub use operators::{AddVjp, DivVjp, MulVjp, SubVjp};
 
 pub(crate) use accumulate::{add_ct, sum_to};
 pub(crate) use elementwise::{broadcast_run, float_of, folds_into, summing_run};
-pub(crate) use movement_undo::joined;
+pub(crate) use movement::joined;

@@ -5,6 +5,7 @@ mod compare;
 mod dropout;
 mod embedding;
 mod extremes;
+mod index;
 mod losses;
 mod matmul;
 mod pointwise;

@@ -1,7 +1,7 @@
-//! `split`: one tensor as several views along an axis.
+//! One tensor as several views along an axis.
 
-use super::movement_undo::joined;
-use crate::diff::{Cotangent, Pullback, Want};
+use super::undo::joined;
+use crate::diff::{Cotangent, Pullback, Want, pull};
 use crate::raise::raise;
 use crate::tensor::{Dims, Kind, Tensor, axis_of};
 use cotangent_hal::Error;
@@ -121,6 +121,65 @@ impl<K: Kind> Tensor<K> {
         let pullback = Parted::new(&self, axis, extents.extents(), want);
         (self.split(axis, extents), pullback)
     }
+}
+
+impl<K: Kind> Tensor<K> {
+    /// Views of equal extent along an axis, the last one perhaps shorter: at most `count` of them.
+    ///
+    /// Raises `Error::Argument` for a count of 0.
+    #[track_caller]
+    pub fn chunk(self, count: usize, axis: isize) -> Vec<Self> {
+        let extents = chunks(&self, count, axis);
+        self.split(axis, extents)
+    }
+
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn chunk__vjp(self, count: usize, axis: isize, want: Want) -> (Vec<Self>, Parted<K, List>) {
+        let extents = chunks(&self, count, axis);
+        self.split__vjp(axis, extents, want)
+    }
+
+    /// The entries of an axis as views without it.
+    #[track_caller]
+    pub fn unbind(self, axis: isize) -> Vec<Self> {
+        let axis = axis_of("unbind", axis, self.shape());
+        let entry = |i| Tensor::from_raw(self.raw.clone().slice(axis, i, 1).remove_axis(axis));
+        (0..self.raw.shape[axis]).map(entry).collect()
+    }
+
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn unbind__vjp(
+        self,
+        axis: isize,
+        want: Want,
+    ) -> (Vec<Self>, impl Pullback<(), Ct = Vec<K::Ct>, In = (K::Ct, ())> + use<K>) {
+        let (shape, at) = (self.raw.shape, axis_of("unbind", axis, self.shape()));
+        let wanted = K::ACTIVE && want.has(0);
+        let pullback = move |cts: Vec<K::Ct>, (): &mut ()| {
+            let rows = cts.into_iter().map(|ct| K::ct_tensor(ct).map(|ct| ct.unsqueeze(at as isize)));
+            let rows: Vec<Option<Tensor>> = rows.collect();
+            let extents = vec![1; rows.len()];
+            (K::ct(if wanted { whole(&shape, at, &extents, rows) } else { None }), ())
+        };
+        (self.unbind(axis), pull(pullback))
+    }
+}
+
+/// The extents of so many parts of an axis.
+#[track_caller]
+fn chunks<K: Kind>(x: &Tensor<K>, count: usize, axis: isize) -> Vec<usize> {
+    let extent = x.raw.shape[axis_of("chunk", axis, x.shape())];
+    if count == 0 {
+        let message = format!("0 parts of axis {axis} of {:?} were asked for, expected at least 1", x.shape());
+        raise(Error::Argument { op: "chunk".into(), message });
+    }
+    let size = extent.div_ceil(count);
+    if size == 0 {
+        return vec![0; count];
+    }
+    (0..extent).step_by(size).map(|start| size.min(extent - start)).collect()
 }
 
 #[track_caller]

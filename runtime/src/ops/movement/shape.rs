@@ -1,9 +1,9 @@
-//! Movement: other shapes and orders of the same elements, as views wherever strides allow.
+//! Other shapes of the same elements.
 
-use super::movement_undo::{Moved, Undo, inverse};
+use super::undo::{Moved, Undo, inverse};
 use crate::diff::Want;
 use crate::raise::raise;
-use crate::tensor::{Dims, IntoAxes, IntoShape, Kind, Tensor, axis_below, axis_of};
+use crate::tensor::{Axes, Dims, IntoAxes, IntoShape, Kind, Raw, Tensor, axis_below, axis_of};
 use cotangent_hal::Error;
 
 impl<K: Kind> Tensor<K> {
@@ -120,24 +120,83 @@ impl<K: Kind> Tensor<K> {
         (self.unsqueeze(axis), Moved::new(want, undo))
     }
 
-    /// A view without axis `axis`, whose extent must be 1.
+    /// A view without these axes, whose extents must be 1; `..` stands for every axis of extent 1.
     #[track_caller]
-    pub fn squeeze(self, axis: isize) -> Self {
-        let at = axis_of("squeeze", axis, &self.raw.shape);
-        if self.raw.shape[at] != 1 {
-            raise(Error::Shape {
-                op: "squeeze".into(),
-                message: format!("axis {at} of {:?} is {}, expected 1", self.raw.shape, self.raw.shape[at]),
-            });
-        }
-        Tensor::from_raw(self.raw.remove_axis(at))
+    pub fn squeeze<A: IntoAxes>(self, axes: A) -> Self {
+        let shape = squeezed(&self.raw, axes.into_axes());
+        Tensor::from_raw(self.raw.reshape(&shape))
     }
 
     #[doc(hidden)]
     #[track_caller]
-    pub fn squeeze__vjp(self, axis: isize, want: Want) -> (Self, Moved<K, 1>) {
+    pub fn squeeze__vjp<A: IntoAxes>(self, axes: A, want: Want) -> (Self, Moved<K, 1>) {
         let undo = Undo::Shape(self.raw.shape);
-        (self.squeeze(axis), Moved::new(want, undo))
+        (self.squeeze(axes), Moved::new(want, undo))
+    }
+
+    /// An axis cut into several: `[A, 6, B]` with axis 1 as `[2, 3]` is `[A, 2, 3, B]`. One -1 stands for what the others
+    /// leave.
+    ///
+    /// Raises `Error::Shape` where the extents do not make up that of the axis.
+    #[track_caller]
+    pub fn unflatten<S: IntoShape>(self, axis: isize, sizes: S) -> Self {
+        let shape = unflattened(&self.raw, axis, sizes);
+        Tensor::from_raw(self.raw.reshape(&shape))
+    }
+
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn unflatten__vjp<S: IntoShape>(self, axis: isize, sizes: S, want: Want) -> (Self, Moved<K, 2>) {
+        let undo = Undo::Shape(self.raw.shape);
+        (self.unflatten(axis, sizes), Moved::new(want, undo))
+    }
+
+    /// [`reshape`](Self::reshape) to the shape of `other`.
+    #[track_caller]
+    pub fn reshape_as<J: Kind>(self, other: Tensor<J>) -> Self {
+        self.reshape(other.raw.shape)
+    }
+
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn reshape_as__vjp<J: Kind>(self, other: Tensor<J>, want: Want) -> (Self, Moved<K, 1>) {
+        self.reshape__vjp(other.raw.shape, want)
+    }
+
+    /// [`reshape_as`](Self::reshape_as) by another name: a copy is made where strides need one.
+    #[track_caller]
+    pub fn view_as<J: Kind>(self, other: Tensor<J>) -> Self {
+        self.reshape_as(other)
+    }
+
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn view_as__vjp<J: Kind>(self, other: Tensor<J>, want: Want) -> (Self, Moved<K, 1>) {
+        self.reshape_as__vjp(other, want)
+    }
+
+    /// [`expand`](Self::expand) to the shape of `other`.
+    #[track_caller]
+    pub fn expand_as<J: Kind>(self, other: Tensor<J>) -> Self {
+        self.expand(other.raw.shape)
+    }
+
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn expand_as__vjp<J: Kind>(self, other: Tensor<J>, want: Want) -> (Self, Moved<K, 1>) {
+        self.expand__vjp(other.raw.shape, want)
+    }
+
+    /// [`expand`](Self::expand) by its name in NumPy.
+    #[track_caller]
+    pub fn broadcast_to<S: IntoShape>(self, shape: S) -> Self {
+        self.expand(shape)
+    }
+
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn broadcast_to__vjp<S: IntoShape>(self, shape: S, want: Want) -> (Self, Moved<K, 1>) {
+        self.expand__vjp(shape, want)
     }
 
     /// A view of `shape` in which axes of 1, and new axes in front, repeat their values; -1 keeps an axis as it is.
@@ -183,4 +242,35 @@ impl<K: Kind> Tensor<K> {
     pub fn contiguous__vjp(self, want: Want) -> (Self, Moved<K, 0>) {
         (self.contiguous(), Moved::new(want, Undo::Same))
     }
+}
+
+/// The shape without these axes.
+#[track_caller]
+fn squeezed(x: &Raw, axes: Axes) -> Dims {
+    let mut gone = axes.resolve("squeeze", &x.shape);
+    let mut left = x.shape;
+    gone.sort_unstable();
+    for &axis in gone.iter().rev() {
+        if x.shape[axis] == 1 {
+            left.remove(axis);
+        } else if !axes.is_all() {
+            raise(Error::Shape {
+                op: "squeeze".into(),
+                message: format!("axis {axis} of {:?} is {}, expected 1", x.shape, x.shape[axis]),
+            });
+        }
+    }
+    left
+}
+
+/// The shape with an axis cut into several.
+#[track_caller]
+fn unflattened(x: &Raw, axis: isize, sizes: impl IntoShape) -> Dims {
+    let axis = axis_of("unflatten", axis, &x.shape);
+    let sizes = sizes.into_shape().for_elements_of("unflatten", &Dims::of("unflatten", &[x.shape[axis]]));
+    let mut shape = Dims::of("unflatten", &x.shape[..axis]);
+    for &extent in sizes.iter().chain(&x.shape[axis + 1..]) {
+        shape.push("unflatten", extent);
+    }
+    shape
 }

@@ -1,6 +1,6 @@
 //! `cat` and `stack`: several tensors as one.
 
-use super::movement_undo::joined;
+use super::undo::joined;
 use crate::diff::{Pullback, Want};
 use crate::raise::raise;
 use crate::tensor::{Dims, Kind, Tensor, axis_below, axis_of};

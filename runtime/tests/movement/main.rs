@@ -1,34 +1,40 @@
 //! Movement against index arithmetic over random shapes, and its derivatives against the definition: every movement
 //! `f` is linear, so its pullback `p` is the one with `<p(ct), dx> = <ct, f(dx)>`.
 
+mod diagonal;
+mod order;
+mod pad;
+mod repeat;
+mod slice;
+
 use cotangent_runtime::diff::{Pullback, Want};
 use cotangent_runtime::ops::{cat, stack};
 use cotangent_runtime::{Bool, Device, Int, Rng, Tensor, attempt};
 
 /// Extents of rank 0 to 4 whose axes may be 1 or empty.
-fn shape(rng: &mut Rng) -> Vec<usize> {
+pub(crate) fn shape(rng: &mut Rng) -> Vec<usize> {
     let rank = rng.below(5);
     (0..rank).map(|_| if rng.below(12) == 0 { 0 } else { 1 + rng.below(4) }).collect()
 }
 
 /// All index tuples of `shape` in row-major order.
-fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
+pub(crate) fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
     shape.iter().fold(vec![vec![]], |all, &extent| {
         all.iter().flat_map(|i: &Vec<usize>| (0..extent).map(move |j| [&i[..], &[j]].concat())).collect()
     })
 }
 
-fn position(index: &[usize], shape: &[usize]) -> usize {
+pub(crate) fn position(index: &[usize], shape: &[usize]) -> usize {
     index.iter().zip(shape).fold(0, |at, (i, extent)| at * extent + i)
 }
 
-fn numbered(shape: &[usize]) -> Tensor {
+pub(crate) fn numbered(shape: &[usize]) -> Tensor {
     let values: Vec<f32> = (0..shape.iter().product::<usize>()).map(|i| i as f32 + 1.0).collect();
     Tensor::from_vec(values, shape, &Device::cpu())
 }
 
 /// A tensor of `shape` with random values that is not contiguous as a rule: permuted, or cut out of a larger one.
-fn strided(shape: &[usize], rng: &mut Rng) -> Tensor {
+pub(crate) fn strided(shape: &[usize], rng: &mut Rng) -> Tensor {
     let order = rng.permutation(shape.len());
     let mut stored: Vec<usize> = order.iter().map(|&a| shape[a]).collect();
     let cut = (!shape.is_empty() && rng.below(2) == 0).then(|| rng.below(shape.len()));
@@ -47,7 +53,7 @@ fn strided(shape: &[usize], rng: &mut Rng) -> Tensor {
 
 /// Compares a moved tensor with the elements that `from(index)` names in `x`.
 #[track_caller]
-fn check(x: &Tensor, moved: &Tensor, shape: &[usize], from: impl Fn(&[usize]) -> Vec<usize>) {
+pub(crate) fn check(x: &Tensor, moved: &Tensor, shape: &[usize], from: impl Fn(&[usize]) -> Vec<usize>) {
     assert_eq!(moved.shape(), shape);
     let values = x.to_vec();
     let expected: Vec<f32> = indices(shape).iter().map(|i| values[position(&from(i), x.shape())]).collect();
@@ -62,7 +68,7 @@ fn dot(a: &Tensor, b: &Tensor) -> f64 {
 
 /// Checks a companion by the definition, and that nothing is given back where nothing is wanted or the cotangent is 0.
 #[track_caller]
-fn check_vjp<P: Pullback<(), Ct = Option<Tensor>>>(
+pub(crate) fn check_vjp<P: Pullback<(), Ct = Option<Tensor>>>(
     x: Tensor,
     rng: &mut Rng,
     companion: impl Fn(Tensor, Want) -> (Tensor, P),

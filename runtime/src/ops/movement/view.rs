@@ -49,6 +49,17 @@ impl Raw {
         self
     }
 
+    /// The first entries of every axis, as many as `shape` says, which are no more than there are.
+    pub(crate) fn corner(self, shape: &Dims) -> Raw {
+        shape.iter().enumerate().fold(self, |x, (axis, &extent)| x.slice(axis, 0, extent))
+    }
+
+    /// Itself where nothing else holds it and its elements lie in order, else a copy: what may be written to.
+    #[track_caller]
+    pub(crate) fn owned(self) -> Raw {
+        if self.buffer.is_unique() && self.is_contiguous() { self } else { self.copy() }
+    }
+
     /// A new axis of extent 1 at place `axis`; raises where there is no room for it.
     #[track_caller]
     pub(crate) fn insert_axis(mut self, op: &str, axis: usize) -> Raw {
