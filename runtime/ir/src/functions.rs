@@ -56,6 +56,7 @@ enum Make {
     One(fn(&mut Builder, Id) -> Id),
     Two(fn(&mut Builder, Id, Id) -> Id),
     Three(fn(&mut Builder, Id, Id, Id) -> Id),
+    Four(fn(&mut Builder, Id, Id, Id, Id) -> Id),
 }
 
 impl Function {
@@ -68,7 +69,8 @@ impl Function {
             (Make::One(f), &[x]) => Some(f(b, x)),
             (Make::Two(f), &[x, y]) => Some(f(b, x, y)),
             (Make::Three(f), &[x, y, z]) => Some(f(b, x, y, z)),
-            (Make::One(_) | Make::Two(_) | Make::Three(_), _) => None,
+            (Make::Four(f), &[x, y, z, w]) => Some(f(b, x, y, z, w)),
+            (Make::One(_) | Make::Two(_) | Make::Three(_) | Make::Four(_), _) => None,
         }
     }
 }
@@ -137,11 +139,8 @@ pub const FUNCTIONS: &[Function] = &[
     one("acosh", Floats, |b, x| b.unary(Unary::Acosh, x)),
     one("atanh", Floats, |b, x| b.unary(Unary::Atanh, x)),
     one("erf", Floats, |b, x| b.unary(Unary::Erf, x)),
-    // Loses digits where the result is small: there is no `erfc` among the nodes yet.
-    one("erfc", Floats, |b, x| {
-        let erf = b.unary(Unary::Erf, x);
-        b.linear(1.0, &[(-1.0, erf)])
-    }),
+    one("erfc", Floats, |b, x| b.unary(Unary::Erfc, x)),
+    one("erfinv", Floats, |b, x| b.unary(Unary::Erfinv, x)),
     one("lgamma", Floats, |b, x| b.unary(Unary::Lgamma, x)),
     one("digamma", Floats, |b, x| b.unary(Unary::Digamma, x)),
     one("sigmoid", Floats, |b, x| b.unary(Unary::Sigmoid, x)),
@@ -216,21 +215,82 @@ pub const FUNCTIONS: &[Function] = &[
         let below = b.select(low, zero, gate);
         b.select(high, one, below)
     }),
-    one("logsigmoid", Floats, |b, x| {
-        // `min(x, 0) - log(1 + e^-|x|)`: nothing overflows, and no digit is lost where the result is small. The size
-        // has a slope at 0, or that of the whole would be lost there.
-        let (zero, minus) = (b.float(0.0), b.neg(x));
-        let below = b.lt(x, zero);
-        let (inner, least) = (b.select(below, x, minus), b.select(below, x, zero));
-        let exp = b.unary(Unary::Exp, inner);
-        let soft = b.unary(Unary::Log1p, exp);
-        b.sub(least, soft)
-    }),
+    one("logsigmoid", Floats, logsigmoid),
     one("softsign", Floats, |b, x| {
         let size = b.unary(Unary::Abs, x);
         let one = b.offset(size, 1.0);
         b.div(x, one)
     }),
+    with(
+        "hardshrink",
+        &[number("lambd", 0.5)],
+        Make::Two(|b, x, lambd| {
+            let (minus, zero) = (b.neg(lambd), b.float(0.0));
+            let (above, below) = (b.le(minus, x), b.le(x, lambd));
+            let between = b.and(above, below);
+            b.select(between, zero, x)
+        }),
+    ),
+    with(
+        "softshrink",
+        &[number("lambd", 0.5)],
+        Make::Two(|b, x, lambd| {
+            let (minus, zero) = (b.neg(lambd), b.float(0.0));
+            let (less, more) = (b.sub(x, lambd), b.add(x, lambd));
+            let (high, low) = (b.lt(lambd, x), b.lt(x, minus));
+            // A NaN is in neither part and stays.
+            let (same, inner) = (b.eq(x, x), b.select(low, more, zero));
+            let inner = b.select(same, inner, x);
+            b.select(high, less, inner)
+        }),
+    ),
+    one("tanhshrink", Floats, |b, x| {
+        let tanh = b.unary(Unary::Tanh, x);
+        b.sub(x, tanh)
+    }),
+    with(
+        "threshold",
+        &[number("threshold", 0.0), number("value", 0.0)],
+        Make::Three(|b, x, threshold, value| {
+            let below = b.le(x, threshold);
+            b.select(below, value, x)
+        }),
+    ),
+    one("sinc", Floats, |b, x| {
+        let (zero, one) = (b.float(0.0), b.float(1.0));
+        let (origin, angle) = (b.eq(x, zero), b.scale(PI, x));
+        let angle = b.select(origin, one, angle);
+        let sine = b.unary(Unary::Sin, angle);
+        let ratio = b.div(sine, angle);
+        b.select(origin, one, ratio)
+    }),
+    // Without a margin, which NaN is, nothing is cut.
+    with(
+        "logit",
+        &[number("eps", f64::NAN)],
+        Make::Two(|b, x, eps| {
+            let high = b.linear(1.0, &[(-1.0, eps)]);
+            let (below, above) = (b.lt(x, eps), b.lt(high, x));
+            let cut = b.select(above, high, x);
+            let cut = b.select(below, eps, cut);
+            let rest = b.linear(1.0, &[(-1.0, cut)]);
+            let odds = b.div(cut, rest);
+            b.unary(Unary::Log, odds)
+        }),
+    ),
+    with(
+        "nan_to_num",
+        &[number("nan", 0.0), number("posinf", f64::MAX), number("neginf", f64::MIN)],
+        Make::Four(|b, x, nan, posinf, neginf| {
+            let (inf, minus, same) = (b.float(f64::INFINITY), b.float(f64::NEG_INFINITY), b.eq(x, x));
+            let (high, low) = (b.eq(x, inf), b.eq(x, minus));
+            let finite = b.select(low, neginf, x);
+            let finite = b.select(high, posinf, finite);
+            b.select(same, finite, nan)
+        }),
+    ),
+    one("deg2rad", Floats, |b, x| b.scale(PI / 180.0, x)),
+    one("rad2deg", Floats, |b, x| b.scale(180.0 / PI, x)),
     one("sign", Numbers, sign),
     one("floor", Floats, |b, x| b.unary(Unary::Floor, x)),
     one("ceil", Floats, |b, x| b.unary(Unary::Ceil, x)),
@@ -250,19 +310,29 @@ pub const FUNCTIONS: &[Function] = &[
     two("minimum", Numbers, |b, x, y| b.binary(Binary::Min, x, y)),
     two("atan2", Floats, |b, x, y| b.binary(Binary::Atan2, x, y)),
     two("remainder", Numbers, |b, x, y| b.binary(Binary::Rem, x, y)),
-    two("floor_divide", Numbers, |b, x, y| {
-        if b.kind(x) == Kind::Int {
-            return b.binary(Binary::Quot, x, y);
-        }
-        let quotient = b.div(x, y);
-        b.unary(Unary::Floor, quotient)
-    }),
+    two("floor_divide", Numbers, floor_divide),
     // The remainder that is not negative, whatever the divisor's sign.
     two("rem_euclid", Numbers, |b, x, y| {
         let size = b.unary(Unary::Abs, y);
         b.binary(Binary::Rem, x, size)
     }),
     two("fmod", Numbers, fmod),
+    two("hypot", Floats, hypot),
+    two("copysign", Floats, |b, x, y| {
+        let (size, negative) = (b.unary(Unary::Abs, x), signbit(b, y));
+        let minus = b.neg(size);
+        b.select(negative, minus, size)
+    }),
+    two("logaddexp", Floats, logaddexp),
+    // 0 where `x` is 0, whatever the logarithm is: `0 log 0` is 0 log 1.
+    two("xlogy", Floats, |b, x, y| {
+        let (zero, one) = (b.float(0.0), b.float(1.0));
+        let (none, outside) = (b.eq(x, zero), b.le(y, zero));
+        let undefined = b.and(none, outside);
+        let inside = b.select(undefined, one, y);
+        let log = b.unary(Unary::Log, inside);
+        b.mul(x, log)
+    }),
     // Rounded twice.
     three("mul_add", Numbers, |b, x, y, z| {
         let product = b.mul(x, y);
@@ -274,6 +344,8 @@ pub const FUNCTIONS: &[Function] = &[
         b.add(from, part)
     }),
     three("clamp", Numbers, clamp),
+    two("clamp_min", Numbers, clamp_min),
+    two("clamp_max", Numbers, clamp_max),
     three("where", Choice, |b, q, x, y| b.select(q, x, y)),
     two("eq", Any, |b, x, y| b.eq(x, y)),
     two("ne", Any, |b, x, y| {
@@ -306,6 +378,7 @@ pub const FUNCTIONS: &[Function] = &[
         let (size, inf) = (b.unary(Unary::Abs, x), b.float(f64::INFINITY));
         b.lt(size, inf)
     }),
+    one("signbit", Numbers, signbit),
 ];
 
 /// The constants of `selu`.
@@ -425,12 +498,112 @@ fn fmod(b: &mut Builder, x: Id, y: Id) -> Id {
     b.select(small, x, rest)
 }
 
+/// The quotient rounded down. Of floats it is worked out from the remainder, as Python does it, so that a quotient that
+/// is rounded up to a whole number does not count as that.
+fn floor_divide(b: &mut Builder, x: Id, y: Id) -> Id {
+    if b.kind(x) == Kind::Int {
+        return b.binary(Binary::Quot, x, y);
+    }
+    let (rest, zero, one) = (fmod(b, x, y), b.float(0.0), b.float(1.0));
+    let whole = b.sub(x, rest);
+    let (whole, quotient) = (b.div(whole, y), b.div(x, y));
+    // The remainder has the sign of the dividend; where the divisor's differs, the quotient was rounded up.
+    let (left, up) = (b.lt(rest, zero), b.lt(zero, rest));
+    let (negative, positive) = (b.lt(y, zero), b.lt(zero, y));
+    let (down, over) = (b.and(left, positive), b.and(up, negative));
+    let rounded_up = b.or(down, over);
+    let lower = b.sub(whole, one);
+    let whole = b.select(rounded_up, lower, whole);
+    let nearest = b.unary(Unary::Round, whole);
+    let by_zero = b.eq(y, zero);
+    b.select(by_zero, quotient, nearest)
+}
+
+/// `sqrt(x^2 + y^2)`, scaled by the larger so that nothing overflows. The gradient is 0 at 0.
+fn hypot(b: &mut Builder, x: Id, y: Id) -> Id {
+    let (a, c) = (b.unary(Unary::Abs, x), b.unary(Unary::Abs, y));
+    let largest = b.binary(Binary::Max, a, c);
+    let scale = b.unary(Unary::Detach, largest);
+    let (zero, inf, one) = (b.float(0.0), b.float(f64::INFINITY), b.float(1.0));
+    let (none, all) = (b.eq(scale, zero), b.eq(scale, inf));
+    let odd = b.or(none, all);
+    let by = b.select(odd, one, scale);
+    let (p, q) = (b.div(x, by), b.div(y, by));
+    let (p, q) = (b.power(p, 2), b.power(q, 2));
+    let sum = b.add(p, q);
+    // A root of 0 has no slope.
+    let sum = b.select(none, one, sum);
+    let root = b.unary(Unary::Sqrt, sum);
+    let size = b.mul(by, root);
+    b.select(odd, scale, size)
+}
+
+/// `log(e^x + e^y)`: the larger plus what the other adds, so that nothing overflows.
+fn logaddexp(b: &mut Builder, x: Id, y: Id) -> Id {
+    let (less, above) = (b.sub(x, y), b.sub(y, x));
+    let (to_x, to_y) = (logsigmoid(b, less), logsigmoid(b, above));
+    let (first, second) = (b.sub(x, to_x), b.sub(y, to_y));
+    let smaller = b.lt(x, y);
+    let sum = b.select(smaller, second, first);
+    // Of equal infinities the difference is NaN.
+    let (same, size, inf) = (b.eq(x, y), b.unary(Unary::Abs, x), b.float(f64::INFINITY));
+    let infinite = b.eq(size, inf);
+    let infinite = b.and(same, infinite);
+    b.select(infinite, x, sum)
+}
+
+/// `min(x, 0) - log(1 + e^-|x|)`: nothing overflows, and no digit is lost where the result is small. The size has a slope
+/// at 0, or that of the whole would be lost there.
+fn logsigmoid(b: &mut Builder, x: Id) -> Id {
+    let (zero, minus) = (b.float(0.0), b.neg(x));
+    let below = b.lt(x, zero);
+    let (inner, least) = (b.select(below, x, minus), b.select(below, x, zero));
+    let exp = b.unary(Unary::Exp, inner);
+    let soft = b.unary(Unary::Log1p, exp);
+    b.sub(least, soft)
+}
+
+/// Whether the sign is minus, that of -0 too.
+fn signbit(b: &mut Builder, x: Id) -> Id {
+    let zero = zero(b, x);
+    let below = b.lt(x, zero);
+    if b.kind(x) == Kind::Int {
+        return below;
+    }
+    let (origin, inverse) = (b.eq(x, zero), b.power(x, -1));
+    let minus = b.lt(inverse, zero);
+    let minus = b.and(origin, minus);
+    b.or(below, minus)
+}
+
 /// `min(max(x, low), high)`. The gradient passes inside and at the bounds.
 fn clamp(b: &mut Builder, x: Id, low: Id, high: Id) -> Id {
+    let raised = clamp_min(b, x, low);
+    clamp_max(b, raised, high)
+}
+
+/// `max(x, low)`, NaN where either is. The gradient of a tie is that of `x`.
+fn clamp_min(b: &mut Builder, x: Id, low: Id) -> Id {
     let below = b.lt(x, low);
-    let raised = b.select(below, low, x);
-    let above = b.lt(high, raised);
-    b.select(above, high, raised)
+    let below = or_nan(b, below, low);
+    b.select(below, low, x)
+}
+
+/// `min(x, high)`, NaN where either is. The gradient of a tie is that of `x`.
+fn clamp_max(b: &mut Builder, x: Id, high: Id) -> Id {
+    let above = b.lt(high, x);
+    let above = or_nan(b, above, high);
+    b.select(above, high, x)
+}
+
+/// Whether a condition holds or a bound, which may be a constant, is NaN.
+fn or_nan(b: &mut Builder, condition: Id, bound: Id) -> Id {
+    if b.kind(bound) == Kind::Int || b.as_float(bound).is_some_and(|n| !n.is_nan()) {
+        return condition;
+    }
+    let same = b.eq(bound, bound);
+    let nan = b.not(same);
+    b.or(condition, nan)
 }
 
 #[cfg(test)]
