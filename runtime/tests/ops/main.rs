@@ -3,7 +3,9 @@
 mod arith;
 mod compare;
 mod dropout;
+mod elementwise;
 mod embedding;
+mod logic;
 mod losses;
 mod matmul;
 mod pointwise;

@@ -14,7 +14,7 @@ mod part;
 mod reduce;
 mod reshape;
 
-pub use elementwise::{broadcast, broadcast_first, same, scalar_of_same, select};
+pub use elementwise::{broadcast, broadcast_first, prelu, same, scalar_of_same, select};
 pub use matmul::{embedding, matmul};
 pub use order::{permute, t, transpose};
 pub use part::{arange, cat, causal_mask, glu, narrow, split, stack};
