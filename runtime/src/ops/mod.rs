@@ -7,9 +7,13 @@
 mod accumulate;
 mod arith;
 mod arith_pullback;
+mod bits;
+mod clamp;
+mod closeness;
 mod compare;
 mod cross_entropy;
 mod ctc_loss;
+mod division;
 mod dropout;
 mod elementwise;
 mod embedding;
@@ -25,6 +29,7 @@ mod movement;
 mod mse_loss;
 mod operand;
 mod operators;
+mod pairs;
 mod pointwise;
 mod power;
 mod reduce;
@@ -39,7 +44,8 @@ pub use movement::{
     meshgrid, stack, vstack,
 };
 pub use operand::{IntOperand, Number, Operand, Slot, Value};
-pub use operators::{AddVjp, DivVjp, MulVjp, SubVjp};
+pub use operators::{AddVjp, DivVjp, MulVjp, RemVjp, SubVjp};
+pub use power::pow;
 
 pub(crate) use accumulate::{add_ct, sum_to};
 pub(crate) use elementwise::{broadcast_run, float_of, folds_into, summing_run};

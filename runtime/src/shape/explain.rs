@@ -58,6 +58,10 @@ pub const fn explain(op: &str, step: &Step, scope: &Scope) -> Message {
             .text(" does not name each axis of ")
             .shape(shape, scope)
             .text(" once"),
+        Fail::Channels { input, weight } => {
+            let text = both(text.text(op).text(": the weight is "), weight, ", but the input is ", input, scope);
+            text.text(": expected one weight, or one for each entry of axis 1")
+        }
         Fail::Squeeze { shape, axis } => extent(text.text(op).text(": "), *axis, shape, scope).text(", expected 1"),
         Fail::Expand { from, to, back } => expand(text.text(op), from, to, back, scope),
         Fail::Narrow { shape, axis, start, length } => (text.text(op).text(": entries from "))

@@ -173,6 +173,13 @@ pub enum Fail {
         /// The shape of the targets.
         targets: Shape,
     },
+    /// Weights are neither one nor one for each entry of axis 1.
+    Channels {
+        /// The input's shape.
+        input: Shape,
+        /// The shape of the weights.
+        weight: Shape,
+    },
     /// A reshape changes the number of elements.
     Elements {
         /// The shape before.

@@ -6,6 +6,7 @@
 mod activations;
 mod case;
 mod compare;
+mod elementwise;
 mod inputs;
 mod layers;
 mod losses;

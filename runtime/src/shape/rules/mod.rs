@@ -17,7 +17,7 @@ mod reduce;
 mod reshape;
 mod slice;
 
-pub use elementwise::{broadcast, broadcast_first, same, scalar_of_same, select};
+pub use elementwise::{broadcast, broadcast_first, prelu, same, scalar_of_same, select};
 pub use index::{
     gather, index_fill, index_put, index_select, masked_scatter, masked_select, one_hot, scatter, take, take_along_dim,
 };

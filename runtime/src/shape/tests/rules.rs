@@ -55,6 +55,20 @@ fn broadcast_takes_equal_axes_and_the_number_1() {
 }
 
 #[test]
+fn prelu_takes_one_weight_or_one_a_channel() {
+    let prelu = |x, weight| say("prelu", prelu(&[x, weight], &[], 0));
+    assert_eq!(prelu(of(&[B, C, T]), of(&[C])), "= [B, C, T]");
+    assert_eq!(prelu(of(&[B]), of(&[l(1)])), "= [B]");
+    assert_eq!(prelu(of(&[B, C]), Shape::SCALAR), "= [B, C]");
+    assert_eq!(prelu(of(&[B, C]), of(&[T])), "? [B, C]");
+    assert_eq!(prelu(rest(&[C]), of(&[C])), "? [R.., C]");
+    let text =
+        "prelu: the weight is [5], but the input is [B, 3]: expected one weight, or one for each entry of axis 1";
+    assert_eq!(prelu(of(&[B, l(3)]), of(&[l(5)])), text);
+    assert!(prelu(of(&[B]), of(&[l(5)])).starts_with("prelu: the weight is [5]"));
+}
+
+#[test]
 fn broadcast_first_keeps_the_first_shape() {
     let fill = |x, mask| say("masked_fill", broadcast_first(&[x, mask], &[], 0));
     assert_eq!(fill(of(&[B, H, T, T]), of(&[T, T])), "= [B, H, T, T]");
