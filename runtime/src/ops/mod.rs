@@ -29,6 +29,7 @@ mod movement_view;
 mod mse_loss;
 mod operand;
 mod operators;
+mod order;
 mod pointwise;
 mod power;
 mod reduce;
@@ -37,6 +38,7 @@ mod scan;
 mod turn;
 
 pub use compare::select;
+pub use lines::Placed;
 pub use movement_join::{IntoTensors, Joined, cat, stack};
 pub use movement_split::{Form, IntoParts, List, Parted, Tuple};
 pub use movement_undo::Moved;

@@ -7,6 +7,7 @@ mod embedding;
 mod extremes;
 mod losses;
 mod matmul;
+mod order;
 mod pointwise;
 mod reduce;
 mod reference;

@@ -13,13 +13,15 @@ mod order;
 mod part;
 mod reduce;
 mod reshape;
+mod search;
 
 pub use elementwise::{broadcast, broadcast_first, same, scalar_of_same, select};
 pub use matmul::{embedding, matmul};
 pub use order::{permute, t, transpose};
 pub use part::{arange, cat, causal_mask, glu, narrow, split, stack};
-pub use reduce::{along, cross_entropy, layer_norm, norm, norm_keepdim, reduce, reduce_keepdim};
+pub use reduce::{along, cross_entropy, layer_norm, reduce, reduce_keepdim, reduce_second, reduce_second_keepdim};
 pub use reshape::{expand, flatten, reshape, squeeze, unsqueeze};
+pub use search::{histc, nonzero, searchsorted, some, topk, unique_with};
 
 use super::shape::Shape;
 use super::step::Plain;

@@ -119,7 +119,7 @@ const fn made(dims: &[Dim]) -> Step {
     if dims[0].known() { Step::proof(shape) } else { Step::guess(shape) }
 }
 
-const fn number(plain: &Plain) -> Dim {
+pub(super) const fn number(plain: &Plain) -> Dim {
     match plain {
         Plain::Dim(dim) => *dim,
         Plain::List { .. } | Plain::All | Plain::Unknown => Dim::UNKNOWN,
