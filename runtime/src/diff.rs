@@ -145,31 +145,15 @@ impl Cotangent for () {
     }
 }
 
-/// Types without a derivative.
-macro_rules! inactive {
-    ($($t:ty),*) => { $(impl Diff for $t { type Ct = (); })* };
+impl Diff for () {
+    type Ct = ();
 }
-inactive!(
-    crate::random::Key,
-    (),
-    bool,
-    i8,
-    i16,
-    i32,
-    i64,
-    u8,
-    u16,
-    u32,
-    u64,
-    usize,
-    isize,
-    f32,
-    f64,
-    char,
-    String,
-    &str
-);
-
+impl Diff for str {
+    type Ct = ();
+}
+impl Diff for crate::random::Key {
+    type Ct = ();
+}
 impl<T: Diff + ?Sized> Diff for &T {
     type Ct = ();
 }

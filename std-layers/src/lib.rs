@@ -10,6 +10,7 @@ mod attention;
 mod dropout;
 mod embedding;
 mod linear;
+mod loss;
 mod norm;
 
 pub use activation::*;
@@ -17,4 +18,5 @@ pub use attention::*;
 pub use dropout::*;
 pub use embedding::*;
 pub use linear::*;
+pub use loss::*;
 pub use norm::*;

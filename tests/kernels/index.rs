@@ -92,7 +92,7 @@ fn errors_name_what_was_given() {
     let table = Tensor::ones([4, 2], &device);
     let ids = Tensor::<Int>::from_slice(&[0, 4], [2], &device);
     let outside = error(&|| rows(table.clone(), ids.clone()));
-    assert_eq!(outside, "rows: the ids 4 is out of range: axis 0 of `table` is 4, expected 0 <= ids < 4");
+    assert_eq!(outside, "rows: the ids 4 at [1] is out of range: axis 0 of `table` is 4, expected 0 <= ids < 4");
     let wrong = error(&|| rms_norm(Tensor::ones([2, 3], &device), Tensor::ones([4], &device), 0.1));
     assert_eq!(
         wrong,

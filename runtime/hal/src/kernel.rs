@@ -52,23 +52,31 @@ pub struct Operand {
     pub role: Role,
     /// The part of it that a tile sees.
     pub access: Access,
-    /// The dtype that a tile sees it in: `F32`, `I64` or `Bool`.
+    /// The dtype that a tile sees it in: `F32`, `I64` or `Bool`; for kernels that move elements without looking at them
+    /// also `F16` and `U8`, which a tile sees as their bits and which are not converted.
     pub dtype: DType,
 }
 
 impl Operand {
     /// Whether the declared dtype is one that a tile can see.
     pub fn is_computed(&self) -> bool {
-        matches!(self.dtype, DType::F32 | DType::I64 | DType::Bool)
+        matches!(self.dtype, DType::F32 | DType::I64 | DType::Bool | DType::F16 | DType::U8)
+    }
+
+    /// Whether a tile can add up values of the declared dtype.
+    pub fn is_summable(&self) -> bool {
+        matches!(self.dtype, DType::F32 | DType::I64)
     }
 
     /// The dtypes that a view of this operand of `kernel` may store.
     pub fn accepts(&self, kernel: &Kernel) -> &'static [DType] {
         match (self.dtype, &kernel.native64) {
-            (DType::F64 | DType::F32 | DType::F16 | DType::BF16, Some(_)) => &DType::FLOATS,
-            (DType::F64 | DType::F32 | DType::F16 | DType::BF16, None) => &[DType::F32, DType::F16, DType::BF16],
-            (DType::I64 | DType::I32 | DType::U8, _) => &DType::INTS,
+            (DType::F64 | DType::F32 | DType::BF16, Some(_)) => &DType::FLOATS,
+            (DType::F64 | DType::F32 | DType::BF16, None) => &[DType::F32, DType::F16, DType::BF16],
+            (DType::I64 | DType::I32, _) => &DType::INTS,
             (DType::Bool, _) => &[DType::Bool],
+            (DType::F16, _) => &[DType::F16],
+            (DType::U8, _) => &[DType::U8],
         }
     }
 }
@@ -100,7 +108,7 @@ pub enum Access {
     /// All of it, contiguous. A kernel with such an output runs as one sequence of tiles, in order, on one thread, and
     /// finds the output zeroed.
     Whole,
-    /// Output only: all that belongs to a range of its first axis, contiguous and zero at first
+    /// Output or in-out only: all that belongs to a range of its first axis, contiguous, an output's zero at first
     /// ([`Tile::part`](crate::native::Tile::part)). The sequence of tiles is run for each of several ranges, at once, so
     /// that what a tile writes to one must not depend on how the axis is cut.
     Part,

@@ -7,11 +7,11 @@ use super::call::{self, Cotangents, Def, Saved};
 use super::pointwise::{self, Elementwise, Kept};
 use super::run::Given;
 use super::typed::Outs;
-use crate::diff::Want;
+use crate::diff::{Pullback, Want};
 use crate::ops::{Operand, Value, fold};
 use crate::raise::raise;
 use crate::report;
-use crate::tensor::{Dims, Float, Raw, Tensor, broadcast, try_broadcast};
+use crate::tensor::{Dims, Float, Kind, Raw, Tensor, broadcast, try_broadcast};
 use cotangent_hal::{DType, Error};
 use std::marker::PhantomData;
 
@@ -116,6 +116,43 @@ impl<E: Entries> FusedPullback<E> {
     #[track_caller]
     pub fn pull<const N: usize>(self, mut cts: [Option<Tensor>; N]) -> E::Cts {
         E::cotangents(self.0.pull(&mut cts))
+    }
+}
+
+/// The output of a kernel of elements whose operands are tensors or numbers.
+#[track_caller]
+pub(crate) fn elements<E: Entries, K: Kind>(kernel: &'static Elementwise, operands: E) -> Tensor<K> {
+    apply(kernel, operands.list()).next()
+}
+
+/// The output of a kernel of elements, and its pullback; bit `i + 1` of `want` stands for operand `i`.
+#[track_caller]
+pub(crate) fn elements_vjp<E: Entries>(
+    kernel: &'static Elementwise,
+    operands: E,
+    want: Want,
+) -> (Tensor, FusedPullback<E>) {
+    let (mut outs, kept) = apply_vjp(kernel, operands.list(), want);
+    (outs.next(), FusedPullback(Pull::Elements(kept), PhantomData))
+}
+
+#[track_caller]
+fn apply(kernel: &'static Elementwise, operands: (Vec<Value<Float>>, DType)) -> Outs {
+    pointwise::apply(kernel, tensors(kernel.forward.name, operands).into_iter().map(Given::of).collect())
+}
+
+#[track_caller]
+fn apply_vjp(kernel: &'static Elementwise, operands: (Vec<Value<Float>>, DType), want: Want) -> (Outs, Kept) {
+    let tensors = tensors(kernel.forward.name, operands);
+    pointwise::apply_vjp(kernel, tensors.into_iter().map(Given::of).collect(), want)
+}
+
+impl<E: Entries> Pullback<()> for FusedPullback<E> {
+    type Ct = Option<Tensor>;
+    type In = E::Cts;
+    #[track_caller]
+    fn pull(self, ct: Option<Tensor>, (): &mut ()) -> E::Cts {
+        E::cotangents(self.0.pull(&mut [ct]))
     }
 }
 

@@ -9,7 +9,8 @@ use crate::tensor::Tensor;
 #[diagnostic::on_unimplemented(
     message = "a field of type `{Self}` cannot be read as a value in a model's body",
     label = "call a method of this layer, such as `forward`",
-    note = "`Param`, `State`, numbers, `bool`, `String`, and options and lists of these are values; layers are called"
+    note = "`Param`, `State`, numbers, `bool`, `String`, types named in `cotangent::setting!`, and options and lists of \
+            these are values; layers are called"
 )]
 pub trait Read {
     /// The value.
@@ -83,20 +84,53 @@ impl<T: Read<Grads: Grads>> Read for Vec<T> {
     }
 }
 
-/// Configuration: values without a derivative.
-macro_rules! plain {
-    ($($t:ty),*) => { $(
-        impl Read for $t {
+/// Makes types of your own settings of models: a field of one is a value in a body, without a derivative.
+///
+/// ```
+/// use cotangent::prelude::*;
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+/// pub enum Sign { Plus, Minus }
+/// cotangent::setting!(Sign);
+///
+/// #[model]
+/// fn signed(x: Tensor![B], sign: Sign) -> Tensor![B] {
+///     match sign {
+///         Sign::Plus => x,
+///         Sign::Minus => -x,
+///     }
+/// }
+///
+/// #[model]
+/// struct Signed { #[config(Sign::Minus)] sign: Sign }
+///
+/// #[model]
+/// impl Signed {
+///     fn forward(&self, x: Tensor![B]) -> Tensor![B] { signed(x, self.sign) }
+/// }
+///
+/// let model = Signed::init(&mut Rng::seed(0), &Device::cpu());
+/// assert_eq!(model.forward(Tensor::ones([1], &Device::cpu())).to_vec(), [-1.0]);
+/// ```
+#[macro_export]
+macro_rules! setting {
+    ($($t:ty),* $(,)?) => { $(
+        impl $crate::model::Read for $t {
             type Value = $t;
             type Grads = ();
             fn read(&self) -> $t {
-                self.clone()
+                ::core::clone::Clone::clone(self)
             }
             fn wants(&self) -> bool {
                 false
             }
             fn give((): (), (): &mut ()) {}
         }
+        impl $crate::diff::Diff for $t {
+            type Ct = ();
+        }
     )* };
 }
-plain!(bool, i8, i16, i32, i64, u8, u16, u32, u64, usize, isize, f32, f64, char, String, &'static str);
+
+setting!(bool, i8, i16, i32, i64, u8, u16, u32, u64, usize, isize, f32, f64, char, String);

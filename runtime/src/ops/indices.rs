@@ -2,7 +2,7 @@
 
 use super::fold;
 use crate::raise::raise;
-use crate::tensor::{Raw, launch};
+use crate::tensor::{Dims, Raw, launch};
 use cotangent_hal::{Arg, DType, Error, Scalar};
 
 cotangent_hal::kernel! {
@@ -32,14 +32,38 @@ pub(crate) fn check(op: &str, ids: &Raw, n: usize, what: &str, of: &str) {
     if ids.numel() == 0 {
         return;
     }
-    let rows = fold::any_rows(ids);
+    let rows = fold::any_rows(&distinct(ids));
     let found = Raw::empty(&ids.device, DType::I64, &rows.shape[..rows.shape.len() - 1]);
     let limit = Arg::Scalar(Scalar::Int(n as i64));
     launch(&ids.device, &OUTSIDE, &rows.shape, &[Arg::In(rows.view()), Arg::Out(found.view()), limit]);
-    if let Some(id) = found.to_vec::<i64>().into_iter().find(|&id| id as u64 >= n as u64) {
-        let message = format!("the {what} {id} is out of range: {of} is {n}, expected 0 <= {what} < {n}");
+    if found.to_vec::<i64>().into_iter().any(|id| id as u64 >= n as u64) {
+        let (id, place) = first(ids, |id| id as u64 >= n as u64);
+        let message = format!("the {what} {id}{place} is out of range: {of} is {n}, expected 0 <= {what} < {n}");
         raise(Error::Argument { op: op.into(), message });
     }
+}
+
+/// The elements that are not repeated along an axis, as a view of no fewer axes.
+fn distinct(ids: &Raw) -> Raw {
+    let mut once = ids.clone();
+    for axis in 0..once.shape.len() {
+        if once.strides[axis] == 0 {
+            once = once.slice(axis, 0, 1);
+        }
+    }
+    once
+}
+
+/// The first element for which `bad` holds, of which there is one, and its place in words.
+#[cold]
+fn first(ids: &Raw, bad: impl Fn(i64) -> bool) -> (i64, String) {
+    let all = ids.to_vec::<i64>();
+    let at = all.iter().position(|&id| bad(id)).unwrap_or(0);
+    let mut place = Dims::new();
+    for (axis, stride) in ids.shape.row_major().iter().enumerate() {
+        place.push("index", at / *stride as usize % ids.shape[axis]);
+    }
+    (all[at], if place.is_empty() { String::new() } else { format!(" at {place:?}") })
 }
 
 /// As [`check`], where `skipped`, a negative number, is allowed too: the number of elements that are not `skipped`.
@@ -54,9 +78,11 @@ pub(crate) fn count_but(op: &str, ids: &Raw, n: usize, skipped: i64, what: &str,
     let args = [Arg::In(rows.view()), Arg::Out(found.view()), Arg::Out(inside.view())];
     let scalars = [n as i64, skipped].map(|v| Arg::Scalar(Scalar::Int(v)));
     launch(&ids.device, &OUTSIDE_BUT, &rows.shape, &[&args[..], &scalars[..]].concat());
-    if let Some(id) = found.to_vec::<i64>().into_iter().find(|&id| id != skipped) {
-        let message =
-            format!("the {what} {id} is out of range: {of} is {n}, expected 0 <= {what} < {n}, or {skipped} for none");
+    if found.to_vec::<i64>().into_iter().any(|id| id != skipped) {
+        let (id, place) = first(ids, |id| id as u64 >= n as u64 && id != skipped);
+        let message = format!(
+            "the {what} {id}{place} is out of range: {of} is {n}, expected 0 <= {what} < {n}, or {skipped} for none"
+        );
         raise(Error::Argument { op: op.into(), message });
     }
     inside.to_vec::<i64>().into_iter().sum::<i64>() as usize

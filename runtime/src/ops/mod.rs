@@ -7,29 +7,30 @@
 mod accumulate;
 mod arith;
 mod arith_pullback;
+mod bits;
+mod clamp;
+mod closeness;
 mod compare;
 mod cross_entropy;
+mod ctc_loss;
+mod division;
 mod dropout;
 mod elementwise;
 mod embedding;
 pub(crate) mod fold;
 mod glu;
+mod index;
 pub(crate) mod indices;
 mod layer_norm;
 mod lines;
 mod loss;
 mod matmul;
-#[allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
 mod movement;
-mod movement_join;
-#[allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
-mod movement_split;
-mod movement_undo;
-mod movement_view;
 mod mse_loss;
 mod operand;
 mod operators;
 mod order;
+mod pairs;
 mod pointwise;
 mod power;
 mod reduce;
@@ -38,13 +39,16 @@ mod scan;
 mod turn;
 
 pub use compare::select;
+pub use index::{ELLIPSIS, Entry, NEW, Reduce};
 pub use lines::Placed;
-pub use movement_join::{IntoTensors, Joined, cat, stack};
-pub use movement_split::{Form, IntoParts, List, Parted, Tuple};
-pub use movement_undo::Moved;
+pub use movement::{
+    Form, IntoPads, IntoParts, IntoShifts, IntoTensors, Joined, List, Moved, PadMode, Parted, Tuple, cat, hstack,
+    meshgrid, stack, vstack,
+};
 pub use operand::{IntOperand, Number, Operand, Slot, Value};
-pub use operators::{AddVjp, DivVjp, MulVjp, SubVjp};
+pub use operators::{AddVjp, DivVjp, MulVjp, RemVjp, SubVjp};
+pub use power::pow;
 
 pub(crate) use accumulate::{add_ct, sum_to};
 pub(crate) use elementwise::{broadcast_run, float_of, folds_into, summing_run};
-pub(crate) use movement_undo::joined;
+pub(crate) use movement::joined;

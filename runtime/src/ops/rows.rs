@@ -3,8 +3,8 @@
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
 
 use super::turn::Turn;
-use crate::diff::{Pullback, Want};
-use crate::tensor::Tensor;
+use crate::diff::{Pullback, Want, pull};
+use crate::tensor::{Float, Tensor};
 use cotangent_macros::kernel;
 
 /// `exp(x) / sum(exp(x))` of each row.
@@ -43,6 +43,27 @@ impl Tensor {
         let turn = Turn::of("softmax", self.shape(), axis);
         let (y, of_rows) = softmax::vjp(turn.rows(self), want.of_function());
         (turn.tensor(y), turn.pullback(of_rows))
+    }
+
+    /// The [`softmax`](Tensor::softmax) of the negated elements along an axis: the smallest gets the most.
+    #[track_caller]
+    pub fn softmin(self, axis: isize) -> Tensor {
+        self.neg().softmax(axis)
+    }
+
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn softmin__vjp(
+        self,
+        axis: isize,
+        want: Want,
+    ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, ())> + use<>) {
+        let (y, pullback) = self.neg().softmax__vjp(axis, want);
+        let pullback = pull(move |ct, (): &mut ()| {
+            let (dx, ()) = pullback.pull(ct, &mut ());
+            (dx.map(Tensor::<Float>::neg), ())
+        });
+        (y, pullback)
     }
 
     /// The logarithm of the [`softmax`](Tensor::softmax) along an axis, without its loss of digits.

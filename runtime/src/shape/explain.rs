@@ -58,6 +58,10 @@ pub const fn explain(op: &str, step: &Step, scope: &Scope) -> Message {
             .text(" does not name each axis of ")
             .shape(shape, scope)
             .text(" once"),
+        Fail::Channels { input, weight } => {
+            let text = both(text.text(op).text(": the weight is "), weight, ", but the input is ", input, scope);
+            text.text(": expected one weight, or one for each entry of axis 1")
+        }
         Fail::Squeeze { shape, axis } => extent(text.text(op).text(": "), *axis, shape, scope).text(", expected 1"),
         Fail::Expand { from, to, back } => expand(text.text(op), from, to, back, scope),
         Fail::Narrow { shape, axis, start, length } => (text.text(op).text(": entries from "))
@@ -70,6 +74,19 @@ pub const fn explain(op: &str, step: &Step, scope: &Scope) -> Message {
             .shape(shape, scope)
             .text(" is ")
             .dim(&shape.axis(*axis), scope),
+        Fail::Entry { shape, axis, entry } => {
+            let text = text.text(op).text(": there is no entry ").dim(entry, scope);
+            extent(text.text(", "), *axis, shape, scope)
+        }
+        Fail::Beside { shape, index, axis } => (both(text.text(op).text(": the index "), index, " and ", shape, scope))
+            .text(" must have as many axes, and the index be no longer but for axis ")
+            .number(*axis as i64),
+        Fail::Short { given, needed } => {
+            both(text.text(op).text(": the source is "), given, ", the index needs ", needed, scope)
+        }
+        Fail::Widths { shape, count } => (text.text(op).text(": ").number(*count as i64))
+            .text(" widths are no pairs for the axes of ")
+            .shape(shape, scope),
         Fail::Sizes { shape, axis, sizes, total } => {
             let text = text.text(op).text(": sizes ").shape(sizes, scope).text(" add up to ").dim(total, scope);
             extent(text.text(", "), *axis, shape, scope)

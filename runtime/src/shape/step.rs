@@ -19,8 +19,31 @@ pub enum Plain {
     },
     /// `..`: all axes.
     All,
+    /// An entry of a slice.
+    Entry(Entry),
     /// A value that only the run knows.
     Unknown,
+}
+
+/// An entry of `s![..]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::large_enum_variant, reason = "const values cannot be boxed")]
+pub enum Entry {
+    /// A single entry; the axis goes.
+    At(Dim),
+    /// A range, each of whose bounds may be left out.
+    Range {
+        /// The first entry.
+        start: Option<Dim>,
+        /// The entry behind the last one.
+        end: Option<Dim>,
+        /// From one entry to the next.
+        step: Dim,
+    },
+    /// All axes that no other entry stands for.
+    Ellipsis,
+    /// A new axis.
+    New,
 }
 
 /// Whether an operation is right.
@@ -150,6 +173,13 @@ pub enum Fail {
         /// The shape of the targets.
         targets: Shape,
     },
+    /// Weights are neither one nor one for each entry of axis 1.
+    Channels {
+        /// The input's shape.
+        input: Shape,
+        /// The shape of the weights.
+        weight: Shape,
+    },
     /// A reshape changes the number of elements.
     Elements {
         /// The shape before.
@@ -203,6 +233,38 @@ pub enum Fail {
         /// How long it is.
         length: Dim,
     },
+    /// There is no such entry of an axis.
+    Entry {
+        /// The operand's shape.
+        shape: Shape,
+        /// The axis.
+        axis: usize,
+        /// The entry as it was given.
+        entry: Dim,
+    },
+    /// Positions along an axis have another number of axes than the operand, or are longer along another axis.
+    Beside {
+        /// The operand's shape.
+        shape: Shape,
+        /// The positions' shape.
+        index: Shape,
+        /// The axis along which they count.
+        axis: usize,
+    },
+    /// What is put at positions has fewer elements than they are.
+    Short {
+        /// The shape of what is put.
+        given: Shape,
+        /// The least shape.
+        needed: Shape,
+    },
+    /// The widths of a border are no pairs, or there are more pairs than axes.
+    Widths {
+        /// The operand's shape.
+        shape: Shape,
+        /// How many widths there are.
+        count: usize,
+    },
     /// The sizes of a split do not add up.
     Sizes {
         /// The operand's shape.
@@ -232,10 +294,24 @@ impl Plain {
     pub const ALL: Plain = Plain::All;
     /// A value that only the run knows.
     pub const UNKNOWN: Plain = Plain::Unknown;
+    /// The axes that no other entry of a slice stands for.
+    pub const ELLIPSIS: Plain = Plain::Entry(Entry::Ellipsis);
+    /// A new axis in a slice.
+    pub const NEW: Plain = Plain::Entry(Entry::New);
 
     /// One number.
     pub const fn dim(dim: Dim) -> Plain {
         Plain::Dim(dim)
+    }
+
+    /// A single entry of a slice.
+    pub const fn at(entry: Dim) -> Plain {
+        Plain::Entry(Entry::At(entry))
+    }
+
+    /// A range of a slice.
+    pub const fn range(start: Option<Dim>, end: Option<Dim>, step: Dim) -> Plain {
+        Plain::Entry(Entry::Range { start, end, step })
     }
 
     /// A list of numbers; unknown past [`AXES`].

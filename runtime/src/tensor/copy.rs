@@ -1,15 +1,7 @@
 //! Kernels that move values: copies, fills and conversions between dtypes.
 
+use super::of_each_size;
 use cotangent_hal::{DType, Kernel, kernel};
-
-/// The kernel that copies elements of `dtype`, or of another dtype of its kind, which the driver converts.
-pub(super) fn copy_kernel(dtype: DType) -> &'static Kernel {
-    match dtype {
-        DType::F64 | DType::F32 | DType::F16 | DType::BF16 => &COPY_FLOAT,
-        DType::I64 | DType::I32 | DType::U8 => &COPY_INT,
-        DType::Bool => &COPY_BOOL,
-    }
-}
 
 /// The kernel that sets elements of `dtype` to its scalar.
 pub(super) fn fill_kernel(dtype: DType) -> &'static Kernel {
@@ -37,6 +29,15 @@ pub(super) fn cast_kernel(from: DType, to: DType) -> Option<&'static Kernel> {
     })
 }
 
+macro_rules! copy {
+    ($NAME:ident $W:ident) => {
+        kernel! {
+            static $NAME = Pointwise "copy" (x: Each $W) -> (y: Each $W) |tile| { y.copy_from_slice(x); }
+        }
+    };
+}
+of_each_size!(copy => pub(super) COPY);
+
 kernel! {
     /// `y = x`.
     static COPY_FLOAT = Pointwise "copy" (x: Each F32) -> (y: Each F32) |tile| { y.copy_from_slice(x); }
@@ -44,10 +45,6 @@ kernel! {
 kernel! {
     /// `y = x`.
     static COPY_INT = Pointwise "copy" (x: Each I64) -> (y: Each I64) |tile| { y.copy_from_slice(x); }
-}
-kernel! {
-    /// `y = x`.
-    static COPY_BOOL = Pointwise "copy" (x: Each Bool) -> (y: Each Bool) |tile| { y.copy_from_slice(x); }
 }
 kernel! {
     /// `y = value`.

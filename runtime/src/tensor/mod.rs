@@ -3,6 +3,7 @@
 //! **Invariant:** a tensor is a value. Operations never change a tensor that anyone else can see: they write in place
 //! only where the buffer has one owner, and views share memory only for reading.
 
+mod bits;
 mod convert;
 mod copy;
 mod create;
@@ -10,14 +11,17 @@ mod dims;
 mod display;
 mod kind;
 mod raw;
+mod sequence;
 mod sizes;
 
 #[cfg(feature = "cpu")]
 pub use create::{arange, causal_mask};
 pub use dims::{Dims, MAX_RANK, PerAxis, Strides};
 pub use kind::{Bool, Element, Float, Int, Kind, Storage};
+pub use sequence::Constant;
 pub use sizes::{Axes, Extent, Extents, IntoAxes, IntoShape};
 
+pub(crate) use bits::{Moves, of_each_size};
 pub(crate) use dims::{broadcast, try_broadcast};
 pub(crate) use raw::{Raw, launch};
 pub(crate) use sizes::{axis_below, axis_of};

@@ -159,14 +159,14 @@ impl Raw {
     /// `self`.
     #[track_caller]
     pub(crate) fn copy_to(&self, out: &Raw) {
-        if self.numel() > 0 {
-            launch(
-                &self.device,
-                copy::copy_kernel(self.dtype),
-                &self.shape,
-                &[Arg::In(self.view()), Arg::Out(out.view())],
-            );
+        if self.numel() == 0 {
+            return;
         }
+        let kernel = copy::cast_kernel(self.dtype, out.dtype);
+        let (x, y) =
+            if kernel.is_some() { (self.clone(), out.clone()) } else { (self.clone().bits(), out.clone().bits()) };
+        let kernel = kernel.unwrap_or_else(|| copy::COPY.of(self.dtype));
+        launch(&self.device, kernel, &self.shape, &[Arg::In(x.view()), Arg::Out(y.view())]);
     }
 
     /// Sets every element to `value`.

@@ -41,6 +41,11 @@ impl Extents {
         Extents { given: values.len(), at }
     }
 
+    /// The numbers as they were written, of which there are at most [`MAX_RANK`].
+    pub(crate) fn written(&self) -> &[i64] {
+        &self.at
+    }
+
     #[track_caller]
     fn at_most_max_rank(&self, op: &str) {
         if self.given > MAX_RANK {
@@ -188,6 +193,11 @@ impl IntoShape for &Dims {
 pub struct Axes(Option<Extents>);
 
 impl Axes {
+    /// Whether they were written as `..`.
+    pub(crate) fn is_all(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// The axes in the order given, counted from 0; raises for an axis that `shape` does not have or that is named twice.
     #[track_caller]
     pub fn resolve(&self, op: &str, shape: &[usize]) -> Dims {

@@ -3,8 +3,11 @@
 mod arith;
 mod compare;
 mod dropout;
+mod elementwise;
 mod embedding;
 mod extremes;
+mod index;
+mod logic;
 mod losses;
 mod matmul;
 mod order;

@@ -6,6 +6,7 @@
 mod activations;
 mod case;
 mod compare;
+mod elementwise;
 mod inputs;
 mod layers;
 mod losses;
@@ -40,26 +41,30 @@ struct Tally {
 }
 
 pub(crate) fn run(given: &Given) -> Result<bool, String> {
-    let dir = Path::new(given.argument(0));
+    let tally = run_all(Path::new(given.argument(0)), given.text("--group"), given.has("--verbose"))?;
+    let skipped: Vec<String> = tally.skipped.iter().map(|(name, n)| format!("{name} {n}")).collect();
+    println!("skipped: {} ({})", tally.skipped.values().sum::<usize>(), skipped.join(", "));
+    println!("golden: {}/{}", tally.passed, tally.attempted);
+    Ok(tally.passed == tally.attempted)
+}
+
+/// Runs the cases of a folder, or of one group of it.
+fn run_all(dir: &Path, group: Option<&str>, verbose: bool) -> Result<Tally, String> {
     let mut files = Vec::new();
     collect(dir, &mut files)?;
     files.sort();
-    let group = given.text("--group");
     let mut tally = Tally::default();
     for path in &files {
         let name = path.strip_prefix(dir).unwrap_or(path).with_extension("");
         if group.is_none_or(|g| name.starts_with(g)) {
-            one(path, &name.display().to_string(), given.has("--verbose"), &mut tally);
+            one(path, &name.display().to_string(), verbose, &mut tally);
         }
     }
     if tally.attempted == 0 && tally.skipped.is_empty() {
         let within = group.map_or(String::new(), |g| format!(" in group `{g}`"));
         return Err(format!("`{}` holds no `.safetensors` file{within}", dir.display()));
     }
-    let skipped: Vec<String> = tally.skipped.iter().map(|(name, n)| format!("{name} {n}")).collect();
-    println!("skipped: {} ({})", tally.skipped.values().sum::<usize>(), skipped.join(", "));
-    println!("golden: {}/{}", tally.passed, tally.attempted);
-    Ok(tally.passed == tally.attempted)
+    Ok(tally)
 }
 
 fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
@@ -115,4 +120,17 @@ fn verdict(case: &Case) -> Result<Option<String>, String> {
         compare::results(case, &results).map_err(what)?;
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    /// The cases that the repository holds: all of them run, and all pass.
+    #[test]
+    fn cases() {
+        let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden");
+        let tally = super::run_all(&dir, None, false).expect("a folder of cases");
+        assert!(tally.skipped.is_empty(), "not there: {:?}", tally.skipped);
+        assert_eq!(tally.passed, tally.attempted);
+        assert!(tally.passed >= 124, "{} cases", tally.passed);
+    }
 }

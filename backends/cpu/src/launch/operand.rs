@@ -144,7 +144,7 @@ fn take_tensor<'a>(
 ) -> Result<()> {
     let view = match (arg, operand.role) {
         (Arg::In(view), Role::In) | (Arg::Out(view), Role::Out | Role::InOut) => view,
-        (Arg::Sum(view), Role::Out) if operand.access == Access::Each && operand.dtype.is_float() => view,
+        (Arg::Sum(view), Role::Out) if operand.access == Access::Each && operand.dtype == DType::F32 => view,
         (Arg::In(_) | Arg::Out(_) | Arg::Sum(_) | Arg::Scalar(_), _) => {
             let wanted = if operand.role == Role::In { "an input" } else { "an output" };
             return Err(misuse(kernel, format!("`{}` is {wanted}, but was given as something else", operand.name)));
@@ -154,17 +154,20 @@ fn take_tensor<'a>(
     let wanted = match (operand.access, kernel.domain, operand.role) {
         (Access::Each, _, _) => Some(shape),
         (Access::PerRow, Domain::Rows, _) => Some(&shape[..rows]),
-        (Access::PerColumn, Domain::Rows, Role::Out) if operand.dtype != DType::Bool => Some(&shape[rows..]),
-        (Access::Total, _, Role::Out) if operand.dtype != DType::Bool => Some(&shape[..0]),
+        (Access::PerColumn, Domain::Rows, Role::Out) if operand.is_summable() => Some(&shape[rows..]),
+        (Access::Total, _, Role::Out) if operand.is_summable() => Some(&shape[..0]),
         (Access::Whole, _, _) => None,
-        (Access::Part, _, Role::Out) if !view.shape.is_empty() => None,
+        (Access::Part, _, Role::Out | Role::InOut) if !view.shape.is_empty() => None,
         (Access::PerRow | Access::PerColumn | Access::Total | Access::Part, _, _) => {
             let message = format!("`{}` declares an access that its domain, role or dtype does not have", operand.name);
             return Err(misuse(kernel, message));
         }
     };
     if !operand.is_computed() {
-        let message = format!("`{}` declares `{}`, but bodies see f32, i64 or bool", operand.name, operand.dtype);
+        let message = format!(
+            "`{}` declares `{}`, but bodies see f32, i64 or bool, and bits as f16 or u8",
+            operand.name, operand.dtype
+        );
         return Err(misuse(kernel, message));
     }
     let accepted = operand.accepts(kernel);

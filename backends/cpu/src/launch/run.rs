@@ -175,8 +175,10 @@ impl Run<'_> {
                     slot.ptr = slot.ptr.wrapping_add(from * rows * size);
                     slot.source = Source::Fixed((to - from) * rows);
                     begin = from;
-                    // SAFETY: the rows `from..to` of the output's own elements, or of their copy: this part's alone.
-                    unsafe { slot.ptr.write_bytes(0, (to - from) * rows * size) };
+                    if slot.role == Role::Out {
+                        // SAFETY: the rows `from..to` of the output's own elements, or of their copy: this part's alone.
+                        unsafe { slot.ptr.write_bytes(0, (to - from) * rows * size) };
+                    }
                 }
                 slots.push(slot);
             }
@@ -424,8 +426,10 @@ pub(super) unsafe fn input<'a>(dtype: DType, ptr: *mut u8, n: usize) -> In<'a> {
     unsafe {
         match dtype {
             DType::F64 => In::F64(slice::from_raw_parts(ptr.cast(), n)),
-            DType::F32 | DType::F16 | DType::BF16 => In::F32(slice::from_raw_parts(ptr.cast(), n)),
-            DType::I64 | DType::I32 | DType::U8 => In::I64(slice::from_raw_parts(ptr.cast(), n)),
+            DType::F32 | DType::BF16 => In::F32(slice::from_raw_parts(ptr.cast(), n)),
+            DType::I64 | DType::I32 => In::I64(slice::from_raw_parts(ptr.cast(), n)),
+            DType::F16 => In::F16(slice::from_raw_parts(ptr.cast(), n)),
+            DType::U8 => In::U8(slice::from_raw_parts(ptr, n)),
             DType::Bool => In::Bool(slice::from_raw_parts(ptr.cast(), n)),
         }
     }
@@ -438,8 +442,10 @@ pub(super) unsafe fn output<'a>(dtype: DType, role: Role, ptr: *mut u8, n: usize
     unsafe {
         match dtype {
             DType::F64 => Out::F64(slice::from_raw_parts_mut(ptr.cast(), n)),
-            DType::F32 | DType::F16 | DType::BF16 => Out::F32(slice::from_raw_parts_mut(ptr.cast(), n)),
-            DType::I64 | DType::I32 | DType::U8 => Out::I64(slice::from_raw_parts_mut(ptr.cast(), n)),
+            DType::F32 | DType::BF16 => Out::F32(slice::from_raw_parts_mut(ptr.cast(), n)),
+            DType::I64 | DType::I32 => Out::I64(slice::from_raw_parts_mut(ptr.cast(), n)),
+            DType::F16 => Out::F16(slice::from_raw_parts_mut(ptr.cast(), n)),
+            DType::U8 => Out::U8(slice::from_raw_parts_mut(ptr, n)),
             DType::Bool => {
                 let bytes = slice::from_raw_parts_mut(ptr, n);
                 match role {

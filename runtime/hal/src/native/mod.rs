@@ -52,6 +52,10 @@ pub enum In<'a> {
     I64(&'a [i64]),
     /// Truth values.
     Bool(&'a [bool]),
+    /// The bits of elements of two bytes.
+    F16(&'a [u16]),
+    /// The bits of elements of one byte.
+    U8(&'a [u8]),
 }
 
 /// An output slice.
@@ -65,6 +69,10 @@ pub enum Out<'a> {
     I64(&'a mut [i64]),
     /// Truth values.
     Bool(&'a mut [bool]),
+    /// The bits of elements of two bytes.
+    F16(&'a mut [u16]),
+    /// The bits of elements of one byte.
+    U8(&'a mut [u8]),
 }
 
 /// Declares a static [`Kernel`](crate::Kernel): its operands and a body compiled once for each instruction set, and

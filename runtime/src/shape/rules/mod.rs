@@ -8,21 +8,33 @@
 
 mod axis;
 mod elementwise;
+mod index;
 mod matmul;
+mod movement;
 mod order;
 mod part;
 mod reduce;
 mod reshape;
 mod search;
+mod slice;
 
-pub use elementwise::{broadcast, broadcast_first, same, scalar_of_same, select};
+pub use elementwise::{broadcast, broadcast_first, prelu, same, scalar_of_same, select};
+pub use index::{
+    gather, index_fill, index_put, index_select, masked_scatter, masked_select, one_hot, scatter, take, take_along_dim,
+};
 pub use matmul::{embedding, matmul};
+pub use movement::{
+    chunk, diag, diag_embed, diagonal, expand_as, flip, hstack, matrices, meshgrid, movedim, repeat, repeat_interleave,
+    reshape_as, roll, rot90, some_of, tile, trace, unbind, unflatten, vstack,
+};
 pub use order::{permute, t, transpose};
 pub use part::{arange, cat, causal_mask, glu, narrow, split, stack};
-pub use reduce::{along, cross_entropy, layer_norm, reduce, reduce_keepdim, reduce_second, reduce_second_keepdim};
+pub use reduce::{along, cross_entropy, ctc_loss, layer_norm, reduce, reduce_keepdim, reduce_second, reduce_second_keepdim};
 pub use reshape::{expand, flatten, reshape, squeeze, unsqueeze};
 pub use search::{histc, nonzero, searchsorted, some, topk, unique_with};
+pub use slice::{one_entry, pad, slice, slice_put, unfold};
 
+use super::dim::Dim;
 use super::shape::Shape;
 use super::step::Plain;
 
@@ -34,4 +46,12 @@ const fn input(inputs: &[Shape], i: usize) -> Shape {
 /// Plain argument `i`, unknown where it is left out.
 const fn argument(plain: &[Plain], i: usize) -> Plain {
     if i < plain.len() { plain[i] } else { Plain::Unknown }
+}
+
+/// The number that a plain argument is, unknown where it is none.
+const fn number(plain: &Plain) -> Dim {
+    match plain {
+        Plain::Dim(dim) => *dim,
+        Plain::List { .. } | Plain::All | Plain::Entry(_) | Plain::Unknown => Dim::UNKNOWN,
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::axis::{Place, missing, place_of};
 use super::elementwise::alike;
-use super::{Plain, Shape, argument, input};
+use super::{Plain, Shape, argument, input, number};
 use crate::shape::dim::Dim;
 use crate::shape::step::{Fail, Step, Verdict};
 
@@ -117,13 +117,6 @@ pub const fn causal_mask(_inputs: &[Shape], plain: &[Plain], _out: usize) -> Ste
 const fn made(dims: &[Dim]) -> Step {
     let shape = Shape::of(dims);
     if dims[0].known() { Step::proof(shape) } else { Step::guess(shape) }
-}
-
-pub(super) const fn number(plain: &Plain) -> Dim {
-    match plain {
-        Plain::Dim(dim) => *dim,
-        Plain::List { .. } | Plain::All | Plain::Unknown => Dim::UNKNOWN,
-    }
 }
 
 const fn first_known(inputs: &[Shape]) -> Shape {

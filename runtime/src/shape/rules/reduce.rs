@@ -103,3 +103,35 @@ pub const fn cross_entropy(inputs: &[Shape], _plain: &[Plain], _out: usize) -> S
         Verdict::Failed => Step::mistake(Fail::Targets { logits, targets }),
     }
 }
+
+/// `[log_probs, targets, input_lengths, target_lengths]`: `[N]` from `[T, N, C]`, labels `[N, S]` or `[L]`, and lengths `[N]`.
+pub const fn ctc_loss(inputs: &[Shape], _plain: &[Plain], _out: usize) -> Step {
+    let x = input(inputs, 0);
+    if (x.full() && x.len() < 3) || x.len() > 3 {
+        return Step::mistake(Fail::Rank { shape: x, least: 3, most: 3 });
+    }
+    let samples = if x.len() >= 2 { x.last(1) } else { Dim::UNKNOWN };
+    let each = Shape::of(&[samples]);
+    let mut step = if x.full() { Step::proof(each) } else { Step::guess(each) };
+    let mut i = 1;
+    while i < inputs.len() {
+        // Labels of two axes begin with the samples, those of one axis have an extent of their own.
+        let given = inputs[i];
+        let (led, fits) = match i {
+            1 => (given.full() && given.len() == 2, given.len() <= 2),
+            _ => (given.full() && given.len() == 1, given.len() <= 1),
+        };
+        if given.full() && !fits {
+            return Step::mistake(Fail::Rank { shape: given, least: 1, most: if i == 1 { 2 } else { 1 } });
+        }
+        if led && given.axis(0).differs(&samples) {
+            let other = Shape::of(&[given.axis(0)]);
+            return Step::mistake(Fail::Unlike { first: each, other, operand: i, axis: Some(0) });
+        }
+        if !given.known() || (led && !given.axis(0).same(&samples)) {
+            step = step.doubt(Fail::None);
+        }
+        i += 1;
+    }
+    step
+}

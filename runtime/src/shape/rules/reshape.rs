@@ -1,6 +1,6 @@
 //! The same elements under another shape.
 
-use super::axis::{Place, missing, place_of};
+use super::axis::{Axes, Place, axes_of, missing, place_of};
 use super::{Plain, Shape, argument, input};
 use crate::shape::dim::Dim;
 use crate::shape::shape::Rest;
@@ -12,7 +12,7 @@ pub const fn reshape(inputs: &[Shape], plain: &[Plain], _out: usize) -> Step {
     let to = match argument(plain, 0) {
         Plain::List { len, dims } => Shape::of(dims.split_at(len as usize).0),
         Plain::Dim(dim) => Shape::of(&[dim]),
-        Plain::All | Plain::Unknown => return Step::UNKNOWN,
+        Plain::All | Plain::Entry(_) | Plain::Unknown => return Step::UNKNOWN,
     };
     let (mut hole, mut rest, mut i) = (None, Dim::lit(1), 0);
     while i < to.len() {
@@ -59,7 +59,7 @@ pub const fn flatten(inputs: &[Shape], plain: &[Plain], _out: usize) -> Step {
         Place::Missing(axis) => missing(axis, &shape),
         Place::Unknown => match start {
             Plain::Dim(start) if start.is(0) => Step::guess(Shape::of(&[Dim::UNKNOWN])),
-            Plain::Dim(_) | Plain::List { .. } | Plain::All | Plain::Unknown => Step::UNKNOWN,
+            Plain::Dim(_) | Plain::List { .. } | Plain::All | Plain::Entry(_) | Plain::Unknown => Step::UNKNOWN,
         },
     }
 }
@@ -74,24 +74,42 @@ pub const fn unsqueeze(inputs: &[Shape], plain: &[Plain], _out: usize) -> Step {
         Place::Unknown => match axis {
             // Before all axes, listed or not: what is listed stays where it is.
             Plain::Dim(axis) if axis.is(0) && shape.known() => Step::guess(shape.rested(Rest::Any)),
-            Plain::Dim(_) | Plain::List { .. } | Plain::All | Plain::Unknown => Step::UNKNOWN,
+            Plain::Dim(_) | Plain::List { .. } | Plain::All | Plain::Entry(_) | Plain::Unknown => Step::UNKNOWN,
         },
     }
 }
 
-/// The shape without the given axis, which is 1.
+/// The shape without the given axes, which are 1; without all axes of 1 for `..`.
 pub const fn squeeze(inputs: &[Shape], plain: &[Plain], _out: usize) -> Step {
     let shape = input(inputs, 0);
-    match place_of(&argument(plain, 0), &shape, 0) {
-        Place::Missing(axis) => missing(axis, &shape),
-        Place::Unknown => Step::UNKNOWN,
-        Place::At(axis) if shape.axis(axis).is(1) => Step::proof(shape.remove(axis)),
-        Place::At(axis) if shape.axis(axis).differs(&Dim::lit(1)) => Step::mistake(Fail::Squeeze { shape, axis }),
-        Place::At(axis) => {
-            let told = shape.axis(axis).known();
-            Step::guess(shape.remove(axis)).doubt(if told { Fail::Squeeze { shape, axis } } else { Fail::None })
+    let (set, all) = match axes_of(&argument(plain, 0), &shape) {
+        Axes::Wrong(fail) => return Step::mistake(fail),
+        Axes::Unknown => return Step::UNKNOWN,
+        Axes::All if !shape.full() => return Step::UNKNOWN,
+        Axes::All => (u32::MAX, true),
+        Axes::Listed(set) => (set, false),
+    };
+    let (mut step, mut axis) = (Step::proof(shape), shape.len());
+    while axis > 0 {
+        axis -= 1;
+        let extent = shape.axis(axis);
+        let other = extent.differs(&Dim::lit(1));
+        if set & (1 << axis) == 0 || (all && other) {
+            continue;
         }
+        if other {
+            return Step::mistake(Fail::Squeeze { shape, axis });
+        }
+        if !extent.is(1) {
+            // Whether the axis goes, only the run can tell.
+            if all {
+                return Step::UNKNOWN;
+            }
+            step = step.doubt(if extent.known() { Fail::Squeeze { shape, axis } } else { Fail::None });
+        }
+        step.shape = step.shape.remove(axis);
     }
+    step
 }
 
 /// The shape that is asked for, to which axes of 1 are repeated; `-1` keeps an axis.
@@ -100,7 +118,7 @@ pub const fn expand(inputs: &[Shape], plain: &[Plain], _out: usize) -> Step {
     let to = match argument(plain, 0) {
         Plain::List { len, dims } => Shape::of(dims.split_at(len as usize).0),
         Plain::Dim(dim) => Shape::of(&[dim]),
-        Plain::All | Plain::Unknown => return Step::UNKNOWN,
+        Plain::All | Plain::Entry(_) | Plain::Unknown => return Step::UNKNOWN,
     };
     if from.len() > to.len() {
         return Step::mistake(Fail::Expand { from, to, back: None });

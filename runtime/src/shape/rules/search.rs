@@ -1,8 +1,7 @@
 //! The first in order, and results whose extents depend on data.
 
 use super::axis::{Place, missing, place_of};
-use super::part::number;
-use super::{Plain, Shape, argument, input};
+use super::{Plain, Shape, argument, input, number};
 use crate::shape::dim::Dim;
 use crate::shape::step::{Fail, Step};
 

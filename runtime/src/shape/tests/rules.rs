@@ -55,6 +55,20 @@ fn broadcast_takes_equal_axes_and_the_number_1() {
 }
 
 #[test]
+fn prelu_takes_one_weight_or_one_a_channel() {
+    let prelu = |x, weight| say("prelu", prelu(&[x, weight], &[], 0));
+    assert_eq!(prelu(of(&[B, C, T]), of(&[C])), "= [B, C, T]");
+    assert_eq!(prelu(of(&[B]), of(&[l(1)])), "= [B]");
+    assert_eq!(prelu(of(&[B, C]), Shape::SCALAR), "= [B, C]");
+    assert_eq!(prelu(of(&[B, C]), of(&[T])), "? [B, C]");
+    assert_eq!(prelu(rest(&[C]), of(&[C])), "? [R.., C]");
+    let text =
+        "prelu: the weight is [5], but the input is [B, 3]: expected one weight, or one for each entry of axis 1";
+    assert_eq!(prelu(of(&[B, l(3)]), of(&[l(5)])), text);
+    assert!(prelu(of(&[B]), of(&[l(5)])).starts_with("prelu: the weight is [5]"));
+}
+
+#[test]
 fn broadcast_first_keeps_the_first_shape() {
     let fill = |x, mask| say("masked_fill", broadcast_first(&[x, mask], &[], 0));
     assert_eq!(fill(of(&[B, H, T, T]), of(&[T, T])), "= [B, H, T, T]");
@@ -356,4 +370,16 @@ fn branches_join_to_what_both_have() {
     assert_eq!(show_shape(&join(&rest(&[T, C]), &rest(&[T, C]))), "[R.., T, C]");
     assert_eq!(show_shape(&join(&rest(&[T, C]), &of(&[B, T, C]))), "[.., T, C]");
     assert_eq!(show_shape(&join(&Shape::UNKNOWN, &of(&[B]))), "[?]");
+}
+
+#[test]
+fn ctc_loss_gives_a_loss_for_each_sample() {
+    let lengths = of(&[B]);
+    let ctc = |x, targets, lengths| say("ctc_loss", ctc_loss(&[x, targets, lengths, lengths], &[], 0));
+    assert_eq!(ctc(of(&[T, B, C]), of(&[B, H]), lengths), "= [B]");
+    assert_eq!(ctc(of(&[T, B, C]), of(&[H]), lengths), "= [B]");
+    assert_eq!(ctc(of(&[T, B, C]), Shape::UNKNOWN, lengths), "? [B]");
+    assert!(ctc(of(&[T, C]), of(&[B, H]), lengths).contains("[T, C]"));
+    assert!(ctc(of(&[T, l(4), C]), of(&[l(3), H]), of(&[l(4)])).contains("[4] and [3]"));
+    assert!(ctc(of(&[T, l(4), C]), of(&[l(4), H]), of(&[l(3)])).contains("[3]"));
 }

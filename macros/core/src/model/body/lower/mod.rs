@@ -5,6 +5,7 @@ mod control;
 mod expr;
 mod place;
 mod plain;
+mod plain_shape;
 mod shape;
 
 use super::ast::{Function, Kind};
@@ -450,6 +451,18 @@ impl<'a, 'd> Lower<'a, 'd> {
                 self.bind(&p.ident, Binding::Tensor(var, shape));
                 if let Some(ty) = declared {
                     self.typed_binding(var, &p.ident, ty);
+                }
+            }
+            Pat::Tuple(t) if tensor => {
+                let parts = self.plain_parts(init, t.elems.len());
+                for (part, shape) in t.elems.iter().zip(parts) {
+                    match part {
+                        Pat::Ident(p) => {
+                            let var = self.var(p.ident.clone(), None);
+                            self.bind(&p.ident, Binding::Tensor(var, shape));
+                        }
+                        other => self.bind_pattern_plain(other),
+                    }
                 }
             }
             other => self.bind_pattern_plain(other),

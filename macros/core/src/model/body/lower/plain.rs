@@ -65,7 +65,7 @@ impl Lower<'_, '_> {
         if self.active(&m.receiver) {
             return !INSPECT.contains(&name.as_str()) && operation.is_none_or(|o| o.output == Output::Active);
         }
-        m.args.iter().any(|a| self.active(a))
+        operation.is_none_or(|o| o.output == Output::Active) && m.args.iter().any(|a| self.active(a))
     }
 
     /// Whether an expression without a derivative gives an integer or truth-value tensor, cloned at each use.
@@ -93,8 +93,10 @@ impl Lower<'_, '_> {
             Expr::Paren(p) => self.gives_tensor(&p.expr),
             Expr::Reference(r) => self.gives_tensor(&r.expr),
             Expr::Binary(b) => {
-                arithmetic(&b.op).is_some() && (self.gives_tensor(&b.left) || self.gives_tensor(&b.right))
+                let whole = matches!(b.op, BinOp::Rem(_) | BinOp::BitAnd(_) | BinOp::BitOr(_) | BinOp::BitXor(_));
+                (whole || arithmetic(&b.op).is_some()) && (self.gives_tensor(&b.left) || self.gives_tensor(&b.right))
             }
+            Expr::Unary(u) => !matches!(u.op, syn::UnOp::Deref(_)) && self.gives_tensor(&u.expr),
             _ => false,
         }
     }
@@ -283,6 +285,7 @@ pub(super) fn arithmetic(op: &BinOp) -> Option<(&'static str, &'static str)> {
         BinOp::Sub(_) => Some(("SubVjp", "sub")),
         BinOp::Mul(_) => Some(("MulVjp", "mul")),
         BinOp::Div(_) => Some(("DivVjp", "div")),
+        BinOp::Rem(_) => Some(("RemVjp", "rem")),
         _ => None,
     }
 }

@@ -32,7 +32,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    fn output(&self, number: usize) -> TokenStream {
+    pub(super) fn output(&self, number: usize) -> TokenStream {
         let (Asked { callee, args }, number) = (self, proc_macro2::Literal::usize_unsuffixed(number));
         quote!(#callee(#args #number))
     }
@@ -75,12 +75,12 @@ impl Lower<'_, '_> {
         }
     }
 
-    fn constant(&mut self, prefix: &str) -> Ident {
+    pub(super) fn constant(&mut self, prefix: &str) -> Ident {
         self.constants += 1;
         format_ident!("{prefix}{}", self.constants, span = Span::call_site())
     }
 
-    fn prove(&mut self, tokens: TokenStream) {
+    pub(super) fn prove(&mut self, tokens: TokenStream) {
         self.proofs.items.push(tokens);
     }
 
@@ -132,6 +132,13 @@ impl Lower<'_, '_> {
 
     /// A step, its proof with the caret at `at`, and its shape.
     fn step(&mut self, value: Value, asked: Asked, at: &impl ToTokens, said: &str) {
+        let shape = self.proved(&asked, at, said);
+        self.shapes.insert(value, Known::Constant(shape));
+        self.outputs.insert(value, asked);
+    }
+
+    /// The proof of a step with the caret at `at`, and the constant of its shape.
+    pub(super) fn proved(&mut self, asked: &Asked, at: &impl ToTokens, said: &str) -> Ident {
         let call = asked.output(0);
         let (step, shape) = (self.constant("P"), self.constant("S"));
         let failure = caret::call_at(at, quote!(__fail), quote!(__explain(#said, &#step, &SCOPE).as_str()));
@@ -140,8 +147,7 @@ impl Lower<'_, '_> {
             const _: () = if #step.failed() { #failure };
             const #shape: __Shape = #step.shape;
         });
-        self.shapes.insert(value, Known::Constant(shape));
-        self.outputs.insert(value, asked);
+        shape
     }
 
     /// The step of an operation by its rule.
@@ -157,10 +163,15 @@ impl Lower<'_, '_> {
         if rule.is_empty() || shapes.is_empty() {
             return;
         }
+        let asked = self.rule(rule, &shapes, plain);
+        self.step(value, asked, at, said);
+    }
+
+    /// The call of a rule.
+    pub(super) fn rule(&mut self, rule: &str, shapes: &[TokenStream], plain: &[&Expr]) -> Asked {
         let rule = format_ident!("{rule}", span = Span::call_site());
         let plain: Vec<TokenStream> = plain.iter().filter_map(|e| self.plain_argument(e)).collect();
-        let asked = Asked { callee: quote!(__rules::#rule), args: quote!(&[#(#shapes),*], &[#(#plain),*],) };
-        self.step(value, asked, at, said);
+        Asked { callee: quote!(__rules::#rule), args: quote!(&[#(#shapes),*], &[#(#plain),*],) }
     }
 
     /// The step of a layer's method.
@@ -283,31 +294,6 @@ impl Lower<'_, '_> {
         let name = self.constant("S");
         self.prove(quote!(const #name: __Shape = #joined;));
         self.shapes.insert(out, Known::Constant(name));
-    }
-
-    /// The shape constant of an integer or truth-value tensor.
-    pub(super) fn plain_shape(&mut self, expr: &Expr) -> Option<Ident> {
-        match expr {
-            Expr::Path(p) => match self.find(&p.path.get_ident()?.to_string()) {
-                Some(Binding::Tensor(_, shape)) => shape.clone(),
-                _ => None,
-            },
-            Expr::Paren(p) => self.plain_shape(&p.expr),
-            Expr::Reference(r) => self.plain_shape(&r.expr),
-            Expr::Call(c) => {
-                let Expr::Path(p) = &*c.func else { return None };
-                let operation = cotangent_ir::op(&p.path.get_ident()?.to_string(), false)?;
-                if operation.output != cotangent_ir::Output::Tensor {
-                    return None;
-                }
-                let rule = format_ident!("{}", operation.rule, span = Span::call_site());
-                let plain: Vec<TokenStream> = c.args.iter().filter_map(|e| self.plain_argument(e)).collect();
-                let name = self.constant("S");
-                self.prove(quote!(const #name: __Shape = __rules::#rule(&[], &[#(#plain),*], 0).shape;));
-                Some(name)
-            }
-            _ => None,
-        }
     }
 
     /// An axis, a shape or a list as the shape rules see it; `None` for tensors.
@@ -480,7 +466,7 @@ impl Lower<'_, '_> {
 }
 
 /// A number written out, which broadcasts with everything.
-fn is_number(expr: &Expr) -> bool {
+pub(super) fn is_number(expr: &Expr) -> bool {
     match expr {
         Expr::Lit(_) | Expr::Cast(_) => true,
         Expr::Unary(u) => is_number(&u.expr),

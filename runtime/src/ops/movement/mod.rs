@@ -1,0 +1,28 @@
+//! Other shapes and orders of the same elements, as views wherever strides allow.
+
+#![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
+
+mod diagonal;
+mod grid;
+mod join;
+mod merge;
+mod order;
+mod pad;
+mod repeat;
+mod shape;
+mod split;
+mod triangle;
+mod undo;
+mod view;
+mod window;
+
+pub use grid::{hstack, meshgrid, vstack};
+pub use join::{IntoTensors, Joined, cat, stack};
+pub use order::IntoShifts;
+pub use pad::{IntoPads, PadMode};
+pub use split::{Form, IntoParts, List, Parted, Tuple};
+pub use undo::Moved;
+
+pub(crate) use merge::Merge;
+pub(crate) use undo::{Undo, joined};
+pub(crate) use window::Window;
