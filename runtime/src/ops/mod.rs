@@ -29,6 +29,7 @@ mod movement;
 mod mse_loss;
 mod operand;
 mod operators;
+mod order;
 mod pairs;
 mod pointwise;
 mod power;
@@ -39,6 +40,7 @@ mod turn;
 
 pub use compare::select;
 pub use index::{ELLIPSIS, Entry, NEW, Reduce};
+pub use lines::Placed;
 pub use movement::{
     Form, IntoPads, IntoParts, IntoShifts, IntoTensors, Joined, List, Moved, PadMode, Parted, Tuple, cat, hstack,
     meshgrid, stack, vstack,

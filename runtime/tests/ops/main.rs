@@ -10,6 +10,7 @@ mod index;
 mod logic;
 mod losses;
 mod matmul;
+mod order;
 mod pointwise;
 mod reduce;
 mod reference;

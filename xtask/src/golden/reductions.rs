@@ -1,4 +1,4 @@
-//! Reductions, running reductions, and extremes with their places.
+//! Reductions, running reductions, and elements chosen by their order.
 
 use super::activations::method;
 use super::inputs::{Inputs, Stop};
@@ -43,8 +43,15 @@ pub(super) const ROWS: &[Row] = &[
     ("cumsum", |i| method!(i, cumsum, cumsum__vjp(i.integer("dim")?))),
     ("cumprod", |i| method!(i, cumprod, cumprod__vjp(i.integer("dim")?))),
     ("max", |i| extreme!(i, max_dim max_dim__vjp, max_dim_keepdim max_dim_keepdim__vjp)),
+    ("sort", |i| values!(i, sort, sort__vjp(i.integer("dim")?, i.flag("descending")?))),
+    ("topk", top),
     ("min", |i| extreme!(i, min_dim min_dim__vjp, min_dim_keepdim min_dim_keepdim__vjp)),
 ];
+
+fn top(i: &Inputs<'_>) -> Result<Results, Stop> {
+    let k = i.integer("k")?.unsigned_abs();
+    values!(i, topk, topk__vjp(k, i.integer("dim")?, i.flag("largest")?, true))
+}
 
 fn variance(i: &Inputs<'_>) -> Result<Results, Stop> {
     let correction = i.number("correction")?;

@@ -16,7 +16,7 @@ super::family! {
     method var_mean_with(Value, Value) -> Active, "reduce", F, torch "var_mean(correction=)", burn "";
     method std_mean(Value) -> Active, "reduce", F, burn "";
     method std_mean_with(Value, Value) -> Active, "reduce", F, torch "std_mean(correction=)", burn "";
-    method norm(Value, Value) -> Active, "norm", F, burn "";
+    method norm(Value, Value) -> Active, "reduce_second", F, burn "";
     method logsumexp(Value) -> Active, "reduce", F, burn "";
     method nansum(Value) -> Active, "reduce", F, burn "";
     method nanmean(Value) -> Active, "reduce", F, burn "";
@@ -36,7 +36,7 @@ super::family! {
     method var_mean_with_keepdim(Value, Value) -> Active, "reduce_keepdim", F, torch "var_mean(correction=, keepdim=True)", burn "var_mean_bias";
     method std_mean_keepdim(Value) -> Active, "reduce_keepdim", F, torch "std_mean(keepdim=True)", burn "";
     method std_mean_with_keepdim(Value, Value) -> Active, "reduce_keepdim", F, torch "std_mean(correction=, keepdim=True)", burn "";
-    method norm_keepdim(Value, Value) -> Active, "norm_keepdim", F, torch "norm(keepdim=True)", burn "";
+    method norm_keepdim(Value, Value) -> Active, "reduce_second_keepdim", F, torch "norm(keepdim=True)", burn "";
     method logsumexp_keepdim(Value) -> Active, "reduce_keepdim", F, torch "logsumexp(keepdim=True)", burn "";
     method nansum_keepdim(Value) -> Active, "reduce_keepdim", F, torch "nansum(keepdim=True)", burn "";
     method nanmean_keepdim(Value) -> Active, "reduce_keepdim", F, torch "nanmean(keepdim=True)", burn "";

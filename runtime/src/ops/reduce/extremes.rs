@@ -4,9 +4,9 @@ use super::{Inert, Over, integer_reductions, reductions};
 use crate::diff::{Pullback, Want, pull};
 use crate::ops::fold::{self, Fold, MAX, MAX_INT, MIN, MIN_INT, Search};
 use crate::ops::fold::{LARGEST, LARGEST_INT, SMALLEST, SMALLEST_INT};
-use crate::ops::lines::put;
+use crate::ops::lines::Placed;
 use crate::ops::turn::Turn;
-use crate::tensor::{Int, IntoAxes, Raw, Tensor, axis_of};
+use crate::tensor::{Float, Int, IntoAxes, Raw, Tensor};
 use cotangent_macros::kernel;
 
 /// The cotangent of the extreme `y` of each row, spread evenly over the elements that equal it; NaN where it is NaN.
@@ -148,7 +148,7 @@ macro_rules! places {
 }
 
 places! {
-    crate::tensor::Float:
+    Float:
     /// The position of the first maximum along an axis, which the result lacks; a NaN counts as the maximum. Over
     /// several axes, or `..` for all, positions are counted in row-major order over them. Raises `Error::Shape` for an
     /// empty axis.
@@ -167,75 +167,38 @@ places! {
     argmin, SMALLEST_INT;
 }
 
-/// One axis that is searched. A scalar has an axis of its own.
+/// The extremes along one axis and their places. A scalar has an axis of its own.
 #[track_caller]
-fn one_axis(op: &str, x: &Raw, axis: isize, keepdim: bool) -> Over {
-    let mask = if x.shape.is_empty() && matches!(axis, 0 | -1) { 0 } else { 1 << axis_of(op, axis, &x.shape) };
+fn found(op: &str, search: &Search, x: &Raw, axis: isize, keepdim: bool) -> (Turn, Raw, Raw) {
+    let turn = Turn::of(op, &x.shape, axis);
+    let mask = match turn {
+        Turn::Scalar => 0,
+        Turn::Swap(axis) => 1 << axis,
+    };
     let over = Over { shape: x.shape, mask, keepdim };
     over.not_empty(op);
-    over
+    let (y, at) = search.of(x, mask);
+    (turn, over.finish(y), over.finish(at))
 }
 
-/// Extreme and place of it along an axis.
-fn found(search: &Search, x: &Raw, over: &Over) -> (Raw, Raw) {
-    let (y, at) = search.of(x, over.mask);
-    (over.finish(y), over.finish(at))
-}
-
-/// The pullback of an extreme along an axis: all of the cotangent goes to its place.
-struct Place {
-    over: Over,
-    axis: isize,
-    at: Option<Raw>,
-}
-
-impl Place {
-    fn back(self, ct: Option<Tensor>) -> Option<Tensor> {
-        let (ct, at) = (ct?.raw, self.at?);
-        let shape = self.over.shape;
-        let turn = Turn::of("max_dim", &shape, self.axis);
-        let Turn::Swap(axis) = turn else { return Some(Tensor::from_raw(ct)) };
-        let whole = |raw: Raw| if self.over.keepdim { raw } else { raw.insert_axis("max_dim", axis) };
-        Some(Tensor::from_raw(put(turn, whole(ct), &whole(at), shape[axis])))
-    }
-}
-
-/// Declares extremes along one axis with their places.
+/// Declares extremes along one axis with their places, of one kind of tensors.
 macro_rules! extremes {
-    ($($(#[$doc:meta])* $name:ident, $companion:ident, $floats:ident, $ints:ident, $keepdim:literal;)*) => {
-        impl Tensor {
+    ($kind:ty: $($(#[$doc:meta])* $name:ident, $companion:ident, $search:ident, $keepdim:literal;)*) => {
+        impl Tensor<$kind> {
             $(
                 $(#[$doc])*
                 #[track_caller]
-                pub fn $name(self, axis: isize) -> (Tensor, Tensor<Int>) {
-                    let (y, at) = found(&$floats, &self.raw, &one_axis(stringify!($name), &self.raw, axis, $keepdim));
+                pub fn $name(self, axis: isize) -> (Tensor<$kind>, Tensor<Int>) {
+                    let (_, y, at) = found(stringify!($name), &$search, &self.raw, axis, $keepdim);
                     (Tensor::from_raw(y), Tensor::from_raw(at))
                 }
                 #[doc(hidden)]
                 #[track_caller]
-                pub fn $companion(
-                    self,
-                    axis: isize,
-                    want: Want,
-                ) -> (
-                    (Tensor, Tensor<Int>),
-                    impl Pullback<(), Ct = (Option<Tensor>, ()), In = (Option<Tensor>, ())> + use<>,
-                ) {
-                    let over = one_axis(stringify!($name), &self.raw, axis, $keepdim);
-                    let (y, at) = found(&$floats, &self.raw, &over);
-                    let place = Place { over, axis, at: want.has(0).then(|| at.clone().keep()) };
-                    let pullback = pull(move |(ct, ()), (): &mut ()| (place.back(ct), ()));
-                    ((Tensor::from_raw(y), Tensor::from_raw(at)), pullback)
-                }
-            )*
-        }
-        impl Tensor<Int> {
-            $(
-                $(#[$doc])*
-                #[track_caller]
-                pub fn $name(self, axis: isize) -> (Tensor<Int>, Tensor<Int>) {
-                    let (y, at) = found(&$ints, &self.raw, &one_axis(stringify!($name), &self.raw, axis, $keepdim));
-                    (Tensor::from_raw(y), Tensor::from_raw(at))
+                pub fn $companion(self, axis: isize, want: Want) -> ((Tensor<$kind>, Tensor<Int>), Placed<$kind, 1>) {
+                    let (turn, y, at) = found(stringify!($name), &$search, &self.raw, axis, $keepdim);
+                    let placed = Placed::new(turn, turn.extent(&self.raw), &at, want);
+                    let placed = if $keepdim { placed } else { placed.dropped() };
+                    ((Tensor::from_raw(y), Tensor::from_raw(at)), placed)
                 }
             )*
         }
@@ -243,14 +206,29 @@ macro_rules! extremes {
 }
 
 extremes! {
+    Float:
     /// The largest element along an axis, which the result lacks, and its position there: of equal ones the first, which
     /// gets the whole cotangent. A NaN counts as the maximum. Raises `Error::Shape` for an empty axis.
-    max_dim, max_dim__vjp, LARGEST, LARGEST_INT, false;
-    /// As `max_dim`, the axis kept with an extent of 1.
-    max_dim_keepdim, max_dim_keepdim__vjp, LARGEST, LARGEST_INT, true;
+    max_dim, max_dim__vjp, LARGEST, false;
+    /// As [`max_dim`](Tensor::max_dim), the axis kept with an extent of 1.
+    max_dim_keepdim, max_dim_keepdim__vjp, LARGEST, true;
     /// The smallest element along an axis, which the result lacks, and its position there: of equal ones the first, which
     /// gets the whole cotangent. A NaN counts as the minimum. Raises `Error::Shape` for an empty axis.
-    min_dim, min_dim__vjp, SMALLEST, SMALLEST_INT, false;
-    /// As `min_dim`, the axis kept with an extent of 1.
-    min_dim_keepdim, min_dim_keepdim__vjp, SMALLEST, SMALLEST_INT, true;
+    min_dim, min_dim__vjp, SMALLEST, false;
+    /// As [`min_dim`](Tensor::min_dim), the axis kept with an extent of 1.
+    min_dim_keepdim, min_dim_keepdim__vjp, SMALLEST, true;
+}
+
+extremes! {
+    Int:
+    /// The largest integer along an axis, which the result lacks, and its position there, of equal ones the first. Raises
+    /// `Error::Shape` for an empty axis.
+    max_dim, max_dim__vjp, LARGEST_INT, false;
+    /// As [`max_dim`](Tensor::max_dim), the axis kept with an extent of 1.
+    max_dim_keepdim, max_dim_keepdim__vjp, LARGEST_INT, true;
+    /// The smallest integer along an axis, which the result lacks, and its position there, of equal ones the first. Raises
+    /// `Error::Shape` for an empty axis.
+    min_dim, min_dim__vjp, SMALLEST_INT, false;
+    /// As [`min_dim`](Tensor::min_dim), the axis kept with an extent of 1.
+    min_dim_keepdim, min_dim_keepdim__vjp, SMALLEST_INT, true;
 }

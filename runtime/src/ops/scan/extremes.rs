@@ -1,10 +1,10 @@
 //! Running extremes along an axis, with their places.
 
 use super::along;
-use crate::diff::{Pullback, Want, pull};
-use crate::ops::lines::put;
+use crate::diff::Want;
+use crate::ops::lines::Placed;
 use crate::ops::turn::Turn;
-use crate::tensor::{Int, Raw, Tensor};
+use crate::tensor::{Float, Int, Raw, Tensor};
 use cotangent_hal::{DType, Kernel};
 
 /// Declares kernels of running extremes: whether `$x` takes the place of `$best`.
@@ -41,46 +41,25 @@ fn found(turn: Turn, kernel: &'static Kernel, x: &Raw) -> (Raw, Raw) {
     (outs.remove(0), at)
 }
 
-/// Declares running extremes of floats and of integers.
+/// Declares running extremes of one kind of tensors.
 macro_rules! extremes {
-    ($($(#[$doc:meta])* $name:ident, $companion:ident, $floats:ident, $ints:ident;)*) => {
-        impl Tensor {
+    ($kind:ty: $($(#[$doc:meta])* $name:ident, $companion:ident, $kernel:ident;)*) => {
+        impl Tensor<$kind> {
             $(
                 $(#[$doc])*
                 #[track_caller]
-                pub fn $name(self, axis: isize) -> (Tensor, Tensor<Int>) {
+                pub fn $name(self, axis: isize) -> (Tensor<$kind>, Tensor<Int>) {
                     let turn = Turn::of(stringify!($name), self.shape(), axis);
-                    let (y, at) = found(turn, &$floats, &self.raw);
+                    let (y, at) = found(turn, &$kernel, &self.raw);
                     (Tensor::from_raw(y), Tensor::from_raw(at))
                 }
                 #[doc(hidden)]
                 #[track_caller]
-                pub fn $companion(
-                    self,
-                    axis: isize,
-                    want: Want,
-                ) -> (
-                    (Tensor, Tensor<Int>),
-                    impl Pullback<(), Ct = (Option<Tensor>, ()), In = (Option<Tensor>, ())> + use<>,
-                ) {
+                pub fn $companion(self, axis: isize, want: Want) -> ((Tensor<$kind>, Tensor<Int>), Placed<$kind, 1>) {
                     let turn = Turn::of(stringify!($name), self.shape(), axis);
-                    let (y, at) = found(turn, &$floats, &self.raw);
-                    let saved = want.has(0).then(|| at.clone().keep());
-                    let pullback = move |(ct, ()): (Option<Tensor>, ()), (): &mut ()| {
-                        (ct.zip(saved).map(|(ct, at)| Tensor::from_raw(put(turn, ct.raw, &at, turn.extent(&at)))), ())
-                    };
-                    ((Tensor::from_raw(y), Tensor::from_raw(at)), pull(pullback))
-                }
-            )*
-        }
-        impl Tensor<Int> {
-            $(
-                $(#[$doc])*
-                #[track_caller]
-                pub fn $name(self, axis: isize) -> (Tensor<Int>, Tensor<Int>) {
-                    let turn = Turn::of(stringify!($name), self.shape(), axis);
-                    let (y, at) = found(turn, &$ints, &self.raw);
-                    (Tensor::from_raw(y), Tensor::from_raw(at))
+                    let (y, at) = found(turn, &$kernel, &self.raw);
+                    let placed = Placed::new(turn, turn.extent(&self.raw), &at, want);
+                    ((Tensor::from_raw(y), Tensor::from_raw(at)), placed)
                 }
             )*
         }
@@ -88,10 +67,21 @@ macro_rules! extremes {
 }
 
 extremes! {
+    Float:
     /// The running maximum along an axis: each element becomes the largest of all up to it; and the place of that, of
     /// equal ones the last, which gets the cotangent. From the first NaN on it is NaN.
-    cummax, cummax__vjp, CUMMAX, CUMMAX_INT;
+    cummax, cummax__vjp, CUMMAX;
     /// The running minimum along an axis: each element becomes the smallest of all up to it; and the place of that, of
     /// equal ones the last, which gets the cotangent. From the first NaN on it is NaN.
-    cummin, cummin__vjp, CUMMIN, CUMMIN_INT;
+    cummin, cummin__vjp, CUMMIN;
+}
+
+extremes! {
+    Int:
+    /// The running maximum along an axis: each integer becomes the largest of all up to it; and the place of that, of
+    /// equal ones the last.
+    cummax, cummax__vjp, CUMMAX_INT;
+    /// The running minimum along an axis: each integer becomes the smallest of all up to it; and the place of that, of
+    /// equal ones the last.
+    cummin, cummin__vjp, CUMMIN_INT;
 }

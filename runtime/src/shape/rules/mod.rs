@@ -15,6 +15,7 @@ mod order;
 mod part;
 mod reduce;
 mod reshape;
+mod search;
 mod slice;
 
 pub use elementwise::{broadcast, broadcast_first, prelu, same, scalar_of_same, select};
@@ -28,8 +29,9 @@ pub use movement::{
 };
 pub use order::{permute, t, transpose};
 pub use part::{arange, cat, causal_mask, glu, narrow, split, stack};
-pub use reduce::{along, cross_entropy, ctc_loss, layer_norm, norm, norm_keepdim, reduce, reduce_keepdim};
+pub use reduce::{along, cross_entropy, ctc_loss, layer_norm, reduce, reduce_keepdim, reduce_second, reduce_second_keepdim};
 pub use reshape::{expand, flatten, reshape, squeeze, unsqueeze};
+pub use search::{histc, nonzero, searchsorted, some, topk, unique_with};
 pub use slice::{one_entry, pad, slice, slice_put, unfold};
 
 use super::dim::Dim;

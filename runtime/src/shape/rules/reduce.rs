@@ -46,13 +46,13 @@ pub const fn reduce_keepdim(inputs: &[Shape], plain: &[Plain], _out: usize) -> S
     if known { Step::proof(kept) } else { Step::guess(kept) }
 }
 
-/// `norm(p, axes)`: the shape without the named axes.
-pub const fn norm(inputs: &[Shape], plain: &[Plain], out: usize) -> Step {
+/// As [`reduce`], of an operation whose axes stand second: `norm(p, axes)`.
+pub const fn reduce_second(inputs: &[Shape], plain: &[Plain], out: usize) -> Step {
     reduce(inputs, &[argument(plain, 1)], out)
 }
 
-/// `norm_keepdim(p, axes)`: the shape with 1 in the place of the named axes.
-pub const fn norm_keepdim(inputs: &[Shape], plain: &[Plain], out: usize) -> Step {
+/// As [`reduce_keepdim`], of an operation whose axes stand second.
+pub const fn reduce_second_keepdim(inputs: &[Shape], plain: &[Plain], out: usize) -> Step {
     reduce_keepdim(inputs, &[argument(plain, 1)], out)
 }
 

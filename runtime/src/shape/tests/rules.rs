@@ -142,10 +142,34 @@ fn reductions_drop_axes_or_leave_1() {
 #[test]
 fn norms_take_their_axes_second() {
     let p = Plain::UNKNOWN;
-    assert_eq!(say("norm", norm(&[of(&[B, T, C])], &[p, list(&[l(0), l(-1)])], 0)), "= [T]");
-    assert_eq!(say("norm_keepdim", norm_keepdim(&[of(&[B, T])], &[p, axis(-1)], 0)), "= [B, 1]");
-    let beyond = say("norm", norm(&[of(&[B, C])], &[axis(2), axis(2)], 0));
+    assert_eq!(say("norm", reduce_second(&[of(&[B, T, C])], &[p, list(&[l(0), l(-1)])], 0)), "= [T]");
+    assert_eq!(say("norm_keepdim", reduce_second_keepdim(&[of(&[B, T])], &[p, axis(-1)], 0)), "= [B, 1]");
+    let beyond = say("norm", reduce_second(&[of(&[B, C])], &[axis(2), axis(2)], 0));
     assert_eq!(beyond, "norm: there is no axis 2 in [B, C], whose axes are 0 to 1");
+}
+
+#[test]
+fn the_first_in_order_are_a_part_of_an_axis() {
+    let first = |shape, k, at| say("topk", topk(&[shape], &[k, at], 0));
+    assert_eq!(first(of(&[B, l(10)]), axis(3), axis(-1)), "= [B, 3]");
+    assert_eq!(first(of(&[B, C]), axis(3), axis(1)), "? [B, 3]");
+    assert_eq!(first(of(&[B, C]), Plain::UNKNOWN, axis(1)), "? [B, ?]");
+    assert_eq!(
+        first(of(&[B, l(10)]), axis(11), axis(1)),
+        "topk: entries from 0, 11 of them, reach past the end: axis 1 of [B, 10] is 10"
+    );
+    assert_eq!(first(of(&[B, C]), axis(1), axis(2)), "topk: there is no axis 2 in [B, C], whose axes are 0 to 1");
+}
+
+#[test]
+fn extents_that_depend_on_data_are_unknown() {
+    assert_eq!(say("unique", some(&[of(&[B, C])], &[], 0)), "? [?]");
+    assert_eq!(say("unique_with", unique_with(&[of(&[B, C])], &[], 1)), "= [B, C]");
+    assert_eq!(say("unique_with", unique_with(&[of(&[B, C])], &[], 2)), "? [?]");
+    assert_eq!(say("nonzero", nonzero(&[of(&[B, C])], &[], 0)), "? [?, 2]");
+    assert_eq!(say("nonzero", nonzero(&[rest(&[C])], &[], 0)), "? [?, ?]");
+    assert_eq!(say("searchsorted", searchsorted(&[of(&[N]), of(&[B, C])], &[], 0)), "? [B, C]");
+    assert_eq!(say("histc", histc(&[of(&[N])], &[axis(10)], 0)), "= [10]");
 }
 
 #[test]
