@@ -9,6 +9,7 @@ mod compare;
 mod inputs;
 mod layers;
 mod losses;
+mod movement;
 mod ops;
 mod optim;
 mod registry;

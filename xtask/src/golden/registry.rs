@@ -2,7 +2,7 @@
 
 use super::case::{Array, Data};
 use super::inputs::{Inputs, Stop};
-use super::{activations, layers, losses, ops, optim};
+use super::{activations, layers, losses, movement, ops, optim};
 use cotangent::Tensor;
 
 /// Computes everything that a case of one operation expects.
@@ -13,7 +13,7 @@ pub(super) type Row = (&'static str, Entry);
 
 /// The entry of an operation, if there is one.
 pub(super) fn entry(op: &str) -> Option<Entry> {
-    let groups = [activations::ROWS, losses::ROWS, layers::ROWS, ops::ROWS, optim::ROWS];
+    let groups = [activations::ROWS, losses::ROWS, layers::ROWS, movement::ROWS, ops::ROWS, optim::ROWS];
     groups.into_iter().flatten().find(|(name, _)| *name == op).map(|(_, entry)| *entry)
 }
 
