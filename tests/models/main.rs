@@ -3,6 +3,7 @@
 mod bodies;
 mod checkpoint;
 mod fusion;
+mod indexing;
 mod report;
 mod several;
 mod support;

@@ -10,6 +10,7 @@ mod elementwise;
 mod inputs;
 mod layers;
 mod losses;
+mod movement;
 mod ops;
 mod optim;
 mod reductions;

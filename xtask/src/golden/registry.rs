@@ -2,7 +2,7 @@
 
 use super::case::{Array, Data};
 use super::inputs::{Inputs, Stop};
-use super::{activations, elementwise, layers, losses, ops, optim, reductions};
+use super::{activations, elementwise, layers, losses, movement, ops, optim, reductions};
 use cotangent::{Bool, DType, Int, Tensor};
 
 /// Computes everything that a case of one operation expects.
@@ -13,8 +13,16 @@ pub(super) type Row = (&'static str, Entry);
 
 /// The entry of an operation, if there is one.
 pub(super) fn entry(op: &str) -> Option<Entry> {
-    let groups =
-        [activations::ROWS, elementwise::ROWS, layers::ROWS, losses::ROWS, ops::ROWS, optim::ROWS, reductions::ROWS];
+    let groups = [
+        activations::ROWS,
+        elementwise::ROWS,
+        layers::ROWS,
+        losses::ROWS,
+        movement::ROWS,
+        ops::ROWS,
+        optim::ROWS,
+        reductions::ROWS,
+    ];
     groups.into_iter().flatten().find(|(name, _)| *name == op).map(|(_, entry)| *entry)
 }
 
