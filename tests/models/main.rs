@@ -3,6 +3,7 @@
 mod bodies;
 mod checkpoint;
 mod fusion;
+mod operations;
 mod report;
 mod support;
 mod training;

@@ -11,9 +11,11 @@ mod bits;
 mod clamp;
 mod closeness;
 mod compare;
+mod contract;
 mod cross_entropy;
 mod division;
 mod dropout;
+
 mod elementwise;
 mod embedding;
 pub(crate) mod fold;
@@ -37,6 +39,7 @@ mod pointwise;
 mod power;
 mod reduce;
 mod rows;
+mod summation;
 
 pub use compare::select;
 pub use movement_join::{IntoTensors, Joined, cat, stack};
@@ -45,6 +48,7 @@ pub use movement_undo::Moved;
 pub use operand::{IntOperand, Number, Operand, Slot, Value};
 pub use operators::{AddVjp, DivVjp, MulVjp, RemVjp, SubVjp};
 pub use power::pow;
+pub use summation::{Factor, Factors, einsum};
 
 pub(crate) use accumulate::{add_ct, sum_to};
 pub(crate) use elementwise::{broadcast_run, float_of, folds_into, summing_run};

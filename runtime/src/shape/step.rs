@@ -1,6 +1,7 @@
 //! What a rule says: the result's shape and whether the operation is right.
 
 use super::dim::Dim;
+use super::equation::Malformed;
 use super::fields::Dims;
 use super::shape::{AXES, Shape};
 
@@ -19,6 +20,8 @@ pub enum Plain {
     },
     /// `..`: all axes.
     All,
+    /// A text that is written out.
+    Text(&'static str),
     /// A value that only the run knows.
     Unknown,
 }
@@ -210,6 +213,13 @@ pub enum Fail {
         /// How long it is.
         length: Dim,
     },
+    /// The operands of an `einsum` do not fit its equation.
+    Einsum {
+        /// The equation.
+        equation: &'static str,
+        /// How they do not.
+        what: Mismatch,
+    },
     /// The sizes of a split do not add up.
     Sizes {
         /// The operand's shape.
@@ -220,6 +230,46 @@ pub enum Fail {
         sizes: Shape,
         /// Their sum.
         total: Dim,
+    },
+}
+
+/// How operands do not fit the equation of an `einsum`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::large_enum_variant, reason = "const values cannot be boxed")]
+pub enum Mismatch {
+    /// The equation is none.
+    Malformed(Malformed),
+    /// There are more or fewer operands than terms.
+    Operands {
+        /// The terms.
+        terms: usize,
+        /// The operands.
+        given: usize,
+    },
+    /// An operand has more or fewer axes than its term.
+    Rank {
+        /// Its number, from zero.
+        operand: usize,
+        /// How many letters its term has.
+        letters: usize,
+        /// Its shape.
+        shape: Shape,
+    },
+    /// A letter stands for two extents.
+    Letter {
+        /// The letter.
+        letter: u8,
+        /// The extent that it has first.
+        first: Dim,
+        /// The one that it has later.
+        other: Dim,
+    },
+    /// What `...` stands for does not broadcast.
+    Dots {
+        /// The axes of the operands before.
+        first: Shape,
+        /// The axes of the operand that differs.
+        other: Shape,
     },
 }
 
@@ -239,6 +289,11 @@ impl Plain {
     pub const ALL: Plain = Plain::All;
     /// A value that only the run knows.
     pub const UNKNOWN: Plain = Plain::Unknown;
+
+    /// A text.
+    pub const fn text(text: &'static str) -> Plain {
+        Plain::Text(text)
+    }
 
     /// One number.
     pub const fn dim(dim: Dim) -> Plain {

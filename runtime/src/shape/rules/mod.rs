@@ -7,6 +7,7 @@
 //! says what the listed axes decide.
 
 mod axis;
+mod einsum;
 mod elementwise;
 mod matmul;
 mod order;
@@ -14,6 +15,7 @@ mod part;
 mod reduce;
 mod reshape;
 
+pub use einsum::einsum;
 pub use elementwise::{broadcast, broadcast_first, prelu, same, scalar_of_same, select};
 pub use matmul::{embedding, matmul};
 pub use order::{permute, t, transpose};

@@ -122,7 +122,7 @@ const fn made(dims: &[Dim]) -> Step {
 const fn number(plain: &Plain) -> Dim {
     match plain {
         Plain::Dim(dim) => *dim,
-        Plain::List { .. } | Plain::All | Plain::Unknown => Dim::UNKNOWN,
+        Plain::List { .. } | Plain::All | Plain::Unknown | Plain::Text(_) => Dim::UNKNOWN,
     }
 }
 
