@@ -11,10 +11,12 @@ mod bits;
 mod clamp;
 mod closeness;
 mod compare;
+mod contract;
 mod cross_entropy;
 mod ctc_loss;
 mod division;
 mod dropout;
+
 mod elementwise;
 mod embedding;
 pub(crate) mod fold;
@@ -36,6 +38,7 @@ mod power;
 mod reduce;
 mod rows;
 mod scan;
+mod summation;
 mod turn;
 
 pub use compare::select;
@@ -48,6 +51,7 @@ pub use movement::{
 pub use operand::{IntOperand, Number, Operand, Slot, Value};
 pub use operators::{AddVjp, DivVjp, MulVjp, RemVjp, SubVjp};
 pub use power::pow;
+pub use summation::{Factor, Factors, einsum};
 
 pub(crate) use accumulate::{add_ct, sum_to};
 pub(crate) use elementwise::{broadcast_run, float_of, folds_into, summing_run};

@@ -3,6 +3,7 @@
 mod arith;
 mod compare;
 mod dropout;
+mod einsum;
 mod elementwise;
 mod embedding;
 mod extremes;

@@ -3,4 +3,5 @@
 super::family! {
     "Linear algebra";
     method matmul(Operand) -> Active, "matmul", F;
+    function einsum(Value, Operand) -> Active, "einsum", F, burn "";
 }

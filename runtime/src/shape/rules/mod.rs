@@ -7,6 +7,7 @@
 //! says what the listed axes decide.
 
 mod axis;
+mod einsum;
 mod elementwise;
 mod index;
 mod matmul;
@@ -18,6 +19,7 @@ mod reshape;
 mod search;
 mod slice;
 
+pub use einsum::einsum;
 pub use elementwise::{broadcast, broadcast_first, prelu, same, scalar_of_same, select};
 pub use index::{
     gather, index_fill, index_put, index_select, masked_scatter, masked_select, one_hot, scatter, take, take_along_dim,
@@ -54,6 +56,6 @@ const fn argument(plain: &[Plain], i: usize) -> Plain {
 const fn number(plain: &Plain) -> Dim {
     match plain {
         Plain::Dim(dim) => *dim,
-        Plain::List { .. } | Plain::All | Plain::Entry(_) | Plain::Unknown => Dim::UNKNOWN,
+        Plain::List { .. } | Plain::All | Plain::Entry(_) | Plain::Text(_) | Plain::Unknown => Dim::UNKNOWN,
     }
 }

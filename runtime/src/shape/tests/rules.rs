@@ -383,3 +383,32 @@ fn ctc_loss_gives_a_loss_for_each_sample() {
     assert!(ctc(of(&[T, l(4), C]), of(&[l(3), H]), of(&[l(4)])).contains("[4] and [3]"));
     assert!(ctc(of(&[T, l(4), C]), of(&[l(4), H]), of(&[l(3)])).contains("[3]"));
 }
+
+#[test]
+fn einsum_gives_each_letter_one_extent() {
+    let sum = |text: &'static str, inputs: &[Shape]| say("einsum", einsum(inputs, &[Plain::text(text)], 0));
+    assert_eq!(sum("bij,bjk->bik", &[of(&[B, T, C]), of(&[B, C, H])]), "= [B, T, H]");
+    assert_eq!(sum("ij,jk", &[of(&[T, C]), of(&[C, H])]), "= [T, H]");
+    assert_eq!(sum("ba, cb", &[of(&[T, C]), of(&[H, T])]), "= [C, H]");
+    assert_eq!(sum("ii", &[of(&[C, C])]), "= []");
+    assert_eq!(sum("ii->i", &[of(&[C, C])]), "= [C]");
+    assert_eq!(sum("...ij->...ji", &[of(&[B, T, C])]), "= [B, C, T]");
+    assert_eq!(sum("...i,...i->...", &[of(&[B, T, C]), of(&[C])]), "= [B, T]");
+    assert_eq!(sum("...i,ij->...j", &[rest(&[C]), of(&[C, H])]), "= [R.., H]");
+    assert_eq!(sum("...i,ij->...j", &[Shape::UNKNOWN, of(&[C, H])]), "? [.., H]");
+    assert_eq!(sum("ij,jk->ik", &[of(&[T, l(1)]), of(&[C, H])]), "= [T, H]");
+    assert_eq!(sum("ij,jk->ik", &[of(&[T, C]), of(&[H, N])]), "? [T, N]");
+    assert_eq!(sum("ij,jk->ik", &[of(&[T, l(4)]), of(&[l(5), H])]), "einsum: `ij,jk->ik`: `j` is 4 and 5");
+    assert_eq!(sum("ij,jk->ik", &[of(&[T, C])]), "einsum: `ij,jk->ik`: 2 terms for 1 operands");
+    assert_eq!(
+        sum("ij->ji", &[of(&[B, T, C])]),
+        "einsum: `ij->ji`: operand 1 is [B, T, C], but its term has 2 letters"
+    );
+    assert_eq!(sum("ij->ik", &[of(&[T, C])]), "einsum: `ij->ik`: `k` is in the result, but in no operand");
+    assert_eq!(sum("ij->ii", &[of(&[T, C])]), "einsum: `ij->ii`: `i` is in the result twice");
+    assert_eq!(sum("i+j", &[of(&[T, C])]), "einsum: `i+j`: `+` is no letter, `,`, `->` or `...`");
+    assert_eq!(sum("..ij", &[of(&[T, C])]), "einsum: `..ij`: points stand three together, `...`, once in a term");
+    assert_eq!(sum("ij->...ij", &[of(&[T, C])]), "einsum: `ij->...ij`: `...` is in the result, but in no operand");
+    assert_eq!(sum("...i,...i", &[of(&[l(2), C]), of(&[l(3), C])]), "einsum: `...i,...i`: `...` is [2] and [3]");
+    assert_eq!(say("einsum", einsum(&[of(&[T, C])], &[Plain::UNKNOWN], 0)), "? [?]");
+}
