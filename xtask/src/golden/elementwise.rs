@@ -21,6 +21,8 @@ macro_rules! pair {
     }};
 }
 
+pub(super) use pair;
+
 pub(super) const ROWS: &[Row] = &[
     ("pow", |i| pair!(i, pow, pow__vjp)),
     ("atan2", |i| pair!(i, atan2, atan2__vjp)),

@@ -2,7 +2,7 @@
 
 use super::case::{Array, Data};
 use super::inputs::{Inputs, Stop};
-use super::{activations, elementwise, layers, losses, movement, ops, optim, reductions};
+use super::{activations, elementwise, further, kinds, layers, losses, movement, ops, optim, reductions};
 use cotangent::{Bool, DType, Int, Tensor};
 
 /// Computes everything that a case of one operation expects.
@@ -16,6 +16,8 @@ pub(super) fn entry(op: &str) -> Option<Entry> {
     let groups = [
         activations::ROWS,
         elementwise::ROWS,
+        further::ROWS,
+        kinds::ROWS,
         layers::ROWS,
         losses::ROWS,
         movement::ROWS,
