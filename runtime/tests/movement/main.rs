@@ -2,6 +2,7 @@
 //! `f` is linear, so its pullback `p` is the one with `<p(ct), dx> = <ct, f(dx)>`.
 
 mod diagonal;
+mod errors;
 mod order;
 mod pad;
 mod repeat;

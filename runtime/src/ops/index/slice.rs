@@ -14,7 +14,7 @@ impl<K: Kind> Tensor<K> {
     /// the axes that are not named, which are those behind the last entry otherwise; `NEW` for a new axis of 1.
     ///
     /// ```
-    /// use cotangent_runtime::{Device, Tensor, prelude::*, s};
+    /// use cotangent_runtime::prelude::*;
     /// let x = arange(24).reshape([2, 3, 4]);
     /// assert_eq!(x.clone().slice(s![.., 1.., -1]).to_vec(), [7, 11, 19, 23]);
     /// assert_eq!(x.clone().slice(s![0, 0, ..;-2]).to_vec(), [3, 1]);

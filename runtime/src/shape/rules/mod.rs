@@ -59,3 +59,8 @@ const fn number(plain: &Plain) -> Dim {
         Plain::List { .. } | Plain::All | Plain::Entry(_) | Plain::Text(_) | Plain::Unknown => Dim::UNKNOWN,
     }
 }
+
+/// Whether `long` is no less than `short` under every binding. `false` says nothing.
+const fn covers(long: &Dim, short: &Dim) -> bool {
+    long.add(Dim::lit(1)).exceeds(short)
+}
