@@ -26,28 +26,28 @@ fn log_softmax(x: Tensor![R.., C]) -> Tensor![R.., C] {
 
 /// How an axis becomes that of the rows, and back: the last one and it change places. A scalar is a row of its own.
 #[derive(Clone, Copy)]
-enum Turn {
+pub(super) enum Turn {
     Scalar,
     Swap(usize),
 }
 
 impl Turn {
     #[track_caller]
-    fn of(op: &str, x: &Tensor, axis: isize) -> Turn {
+    pub(super) fn of(op: &str, x: &Tensor, axis: isize) -> Turn {
         match x.shape() {
             [] if axis == 0 || axis == -1 => Turn::Scalar,
             _ => Turn::Swap(axis_of(op, axis, &x.raw.shape)),
         }
     }
 
-    fn to_rows(self, x: Tensor) -> Tensor {
+    pub(super) fn to_rows(self, x: Tensor) -> Tensor {
         match self {
             Turn::Scalar => x.unsqueeze(0),
             Turn::Swap(_) => self.back(x),
         }
     }
 
-    fn back(self, x: Tensor) -> Tensor {
+    pub(super) fn back(self, x: Tensor) -> Tensor {
         match self {
             Turn::Scalar => x.squeeze(0),
             Turn::Swap(axis) => {

@@ -213,6 +213,20 @@ pub enum Fail {
         /// How long it is.
         length: Dim,
     },
+    /// An axis does not have the extent that the operation needs.
+    Extent {
+        /// The operand's shape.
+        shape: Shape,
+        /// The axis.
+        axis: usize,
+        /// The extent.
+        needs: i64,
+    },
+    /// The last two axes, those of matrices, differ.
+    Square {
+        /// The operand's shape.
+        shape: Shape,
+    },
     /// The operands of an `einsum` do not fit its equation.
     Einsum {
         /// The equation.

@@ -6,6 +6,7 @@ mod dropout;
 mod einsum;
 mod elementwise;
 mod embedding;
+mod linear;
 mod logic;
 mod losses;
 mod matmul;

@@ -9,6 +9,7 @@
 mod axis;
 mod einsum;
 mod elementwise;
+mod linear;
 mod matmul;
 mod order;
 mod part;
@@ -17,6 +18,7 @@ mod reshape;
 
 pub use einsum::einsum;
 pub use elementwise::{broadcast, broadcast_first, prelu, same, scalar_of_same, select};
+pub use linear::{addmm, baddbmm, bmm, cdist, cosine_similarity, cov, cross, dot, kron, mm, mv, outer, square};
 pub use matmul::{embedding, matmul};
 pub use order::{permute, t, transpose};
 pub use part::{arange, cat, causal_mask, glu, narrow, split, stack};
