@@ -7,6 +7,7 @@
 mod accumulate;
 mod arith;
 mod arith_pullback;
+mod assign;
 mod bits;
 mod clamp;
 mod closeness;
