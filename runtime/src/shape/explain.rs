@@ -63,6 +63,12 @@ pub const fn explain(op: &str, step: &Step, scope: &Scope) -> Message {
             let text = both(text.text(op).text(": the weight is "), weight, ", but the input is ", input, scope);
             text.text(": expected one weight, or one for each entry of axis 1")
         }
+        Fail::Extent { shape, axis, needs } => {
+            extent(text.text(op).text(": "), *axis, shape, scope).text(", expected ").number(*needs)
+        }
+        Fail::Square { shape } => {
+            text.text(op).text(": ").shape(shape, scope).text(" is no square matrix, nor a batch of them")
+        }
         Fail::Einsum { equation, what } => einsum(text.text(op).text(": "), equation, what, scope),
         Fail::Squeeze { shape, axis } => extent(text.text(op).text(": "), *axis, shape, scope).text(", expected 1"),
         Fail::Expand { from, to, back } => expand(text.text(op), from, to, back, scope),

@@ -268,6 +268,20 @@ pub enum Fail {
         /// How many widths there are.
         count: usize,
     },
+    /// An axis does not have the extent that the operation needs.
+    Extent {
+        /// The operand's shape.
+        shape: Shape,
+        /// The axis.
+        axis: usize,
+        /// The extent.
+        needs: i64,
+    },
+    /// The last two axes, those of matrices, differ.
+    Square {
+        /// The operand's shape.
+        shape: Shape,
+    },
     /// The operands of an `einsum` do not fit its equation.
     Einsum {
         /// The equation.

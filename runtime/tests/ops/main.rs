@@ -8,6 +8,7 @@ mod elementwise;
 mod embedding;
 mod extremes;
 mod index;
+mod linear;
 mod logic;
 mod losses;
 mod matmul;
