@@ -106,7 +106,7 @@ class Call:
         dtype = self.tolerance or self.dtype
         tol = {"rtol": RTOL[dtype], "atol": ATOL[dtype]}
         # What is added up onto a broadcast operand was rounded before.
-        grad = {"rtol": tol["rtol"], "atol": 4 * tol["atol"]}
+        grad = {"rtol": tol["rtol"], "atol": (16 if dtype.itemsize == 2 else 4) * tol["atol"]}
         config = {"op": op, "args": self.args, "tol": {"out": tol, "grad": grad}}
         arrays = {n: x.detach().clone(memory_format=torch.contiguous_format) for n, x in self.arrays.items()}
         save_file(arrays, path, metadata={"config": json.dumps(config)})
