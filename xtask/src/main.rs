@@ -11,6 +11,7 @@ mod kernels;
 #[path = "../../examples/support/options.rs"]
 mod options;
 mod rebuild;
+mod reference;
 mod tidy;
 mod workspace;
 
@@ -31,6 +32,7 @@ const COMMANDS: &[Command] = &[
     Command { program: bench::PROGRAM, run: bench::run },
     Command { program: kernels::PROGRAM, run: kernels::run },
     Command { program: rebuild::PROGRAM, run: rebuild::run },
+    Command { program: reference::PROGRAM, run: reference::run },
     Command { program: budget::PROGRAM, run: budget::run },
 ];
 

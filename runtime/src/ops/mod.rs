@@ -3,6 +3,8 @@
 //! A differentiable method `m` has a companion `m__vjp` that also returns its pullback; a free function `f` has
 //! `f::vjp`. What a companion does beyond the plain operation lives in functions that are not generic over anything a
 //! user's crate chooses, so that user crates compile little.
+//!
+#![doc = include_str!("../../OPERATIONS.md")]
 
 mod accumulate;
 mod arith;

@@ -70,6 +70,16 @@ fn run_all(dir: &Path, group: Option<&str>, verbose: bool) -> Result<Tally, Stri
     Ok(tally)
 }
 
+/// How many cases of a folder there are of each operation, by PyTorch's name.
+pub(crate) fn counts(dir: &Path) -> Result<BTreeMap<String, usize>, String> {
+    let (mut files, mut counts) = (vec![], BTreeMap::new());
+    collect(dir, &mut files)?;
+    for file in files {
+        *counts.entry(Case::read(&file)?.op).or_default() += 1;
+    }
+    Ok(counts)
+}
+
 fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
     let fail = |e: std::io::Error| format!("`{}` cannot be read: {e}", dir.display());
     for entry in std::fs::read_dir(dir).map_err(fail)? {
