@@ -29,7 +29,9 @@ pub use movement::{
 };
 pub use order::{permute, t, transpose};
 pub use part::{arange, cat, causal_mask, glu, narrow, split, stack};
-pub use reduce::{along, cross_entropy, ctc_loss, layer_norm, reduce, reduce_keepdim, reduce_second, reduce_second_keepdim};
+pub use reduce::{
+    along, cross_entropy, ctc_loss, layer_norm, reduce, reduce_keepdim, reduce_second, reduce_second_keepdim,
+};
 pub use reshape::{expand, flatten, reshape, squeeze, unsqueeze};
 pub use search::{histc, nonzero, searchsorted, some, topk, unique_with};
 pub use slice::{one_entry, pad, slice, slice_put, unfold};
