@@ -13,7 +13,7 @@ fn sum(x: &[f32]) -> f32 {
 }
 
 fn max_or_nan(x: &[f32]) -> f32 {
-    row::fold([x], f32::NEG_INFINITY, |s, [x]| scalar::maximum(s, x), |a, b| scalar::maximum(a, b))
+    row::fold([x], f32::NEG_INFINITY, |s, [x]| scalar::maximum(s, x), scalar::maximum)
 }
 
 fn close(given: f32, exact: f64) {

@@ -15,6 +15,9 @@ pub(crate) struct Search {
     columns: &'static Kernel,
 }
 
+/// Elements of a row that are compared at once.
+const RUN: usize = 32;
+
 /// Declares searches: the extreme of a slice, how its elements are recognised, and whether an element comes before the
 /// best so far.
 macro_rules! searches {
@@ -41,10 +44,15 @@ macro_rules! searches {
                 if tile.0 == 0 {
                     y.copy_from_slice(x);
                 }
-                for i in 0..y.len() {
-                    let before = $before(x[i], y[i]);
-                    y[i] = if before { x[i] } else { y[i] };
-                    at[i] = if before { tile.0 as i64 } else { at[i] };
+                // Few elements are better than all before: a run of them is looked at twice.
+                for ((x, y), at) in x.chunks(RUN).zip(y.chunks_mut(RUN)).zip(at.chunks_mut(RUN)) {
+                    if x.iter().zip(&*y).fold(false, |found, (&x, &y)| found | $before(x, y)) {
+                        for i in 0..x.len() {
+                            if $before(x[i], y[i]) {
+                                (y[i], at[i]) = (x[i], tile.0 as i64);
+                            }
+                        }
+                    }
                 }
             }
         }

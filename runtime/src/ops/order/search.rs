@@ -54,12 +54,12 @@ cotangent_hal::kernel! {
     /// The places of what is true, in order; `count` is how many were found so far.
     static PLACES = Pointwise "nonzero" (x: Each Bool) -> (at: Whole I64, count: Whole I64) |tile| {
         let mut next = count[0] as usize;
-        for i in 0..tile.1 {
+        for (i, &is) in x.iter().enumerate() {
             // Each place is written, so that nothing is guessed; what is not true is written over.
             if let Some(at) = at.get_mut(next) {
                 *at = (tile.0 + i) as i64;
             }
-            next += usize::from(x[i]);
+            next += usize::from(is);
         }
         count[0] = next as i64;
     }
