@@ -104,6 +104,25 @@ fn long_rows_are_searched_in_blocks() {
 }
 
 #[test]
+fn columns_are_searched_row_by_row() {
+    for (shape, axes) in [(vec![300, 257], vec![0]), (vec![5, 90, 65], vec![1]), (vec![20, 30, 40], vec![0, 1])] {
+        for x in layouts(&shape, -0.5, 1.0, 5) {
+            let (_, _, groups) = groups(&Array::of(&x), &axes);
+            let places = |better: fn(&f64, &f64) -> bool| -> Vec<i64> {
+                groups.iter().map(|g| first(g, better) as i64).collect()
+            };
+            assert_eq!(x.clone().argmax(&axes).to_vec(), places(|a, b| a > b));
+            assert_eq!(x.argmin(&axes).to_vec(), places(|a, b| a < b));
+        }
+    }
+    let mut values = vec![0.0f32; 300 * 70];
+    (values[70 * 20 + 5], values[70 * 30 + 5], values[70 * 40 + 5]) = (1.0, f32::NAN, f32::NAN);
+    let (y, at) = Tensor::from_slice(&values, [300, 70], &cpu()).max_dim(0);
+    assert!(y.to_vec()[5].is_nan());
+    assert_eq!(at.to_vec()[4..7], [0, 30, 0]);
+}
+
+#[test]
 fn integers_of_every_dtype() {
     let values: Vec<i64> = (0..60).map(|i| i * 37 % 41 - 20).collect();
     for dtype in [DType::I64, DType::I32, DType::U8] {
@@ -144,6 +163,13 @@ fn truth_over_axes() {
     assert_eq!(none.any_keepdim(0).to_vec(), [false, false]);
     let floats = Tensor::from_slice(&[0.0f32, -0.0, f32::NAN, 2.0], [2, 2], &cpu());
     assert_eq!((floats.clone().any(1).to_vec(), floats.count_nonzero(..).item()), (vec![false, true], 2));
+    // Long columns, whose results all rows see.
+    let bits: Vec<bool> = (0..300 * 70).map(|i| i % 70 == 3 && i < 7000).collect();
+    let tall = Tensor::from_slice(&bits, [300, 70], &cpu());
+    let only: Vec<bool> = (0..70).map(|i| i == 3).collect();
+    assert_eq!(tall.clone().any(0).to_vec(), only);
+    assert_eq!(tall.clone().logical_not().all(0).to_vec(), only.iter().map(|v| !v).collect::<Vec<_>>());
+    assert_eq!(tall.count_nonzero(0).to_vec()[2..5], [0, 100, 0]);
     let many = Tensor::from_slice(&vec![true; 100_001], [100_001], &cpu());
     assert_eq!((many.clone().count_nonzero(..).item(), many.all(..).item()), (100_001, true));
 }

@@ -116,7 +116,7 @@ fn cotangents_go_back_to_their_places() {
                     let ((y, _), p) = xs[0].clone().sort__vjp(axis, true, Want::ALL);
                     vec![pulled(p, (Some(y.exp() * ct), ())).0]
                 },
-                &[x.clone()],
+                std::slice::from_ref(&x),
                 options(),
             );
             check_grad(
@@ -125,7 +125,7 @@ fn cotangents_go_back_to_their_places() {
                     let ((y, _), p) = xs[0].clone().topk__vjp(2, axis, false, true, Want::ALL);
                     vec![pulled(p, (Some(y * 2.0 * ct), ())).0]
                 },
-                &[x.clone()],
+                std::slice::from_ref(&x),
                 options(),
             );
             check_grad(

@@ -269,7 +269,9 @@ impl Run<'_> {
                     if i < self.ins {
                         ins[i].write(input(slot.dtype, ptr, n));
                     } else {
-                        outs[i - self.ins].write(output(slot.dtype, slot.role, ptr, n));
+                        // What all tiles see was cleared or copied before the first of them.
+                        let role = if matches!(slot.source, Source::Fixed(_)) { None } else { Some(slot.role) };
+                        outs[i - self.ins].write(output(slot.dtype, role, ptr, n));
                     }
                 }
             }
@@ -436,8 +438,9 @@ pub(super) unsafe fn input<'a>(dtype: DType, ptr: *mut u8, n: usize) -> In<'a> {
 }
 
 /// # Safety
-/// `n` initialised elements of `dtype`, one that bodies compute in, that nobody else uses while the slice lives.
-pub(super) unsafe fn output<'a>(dtype: DType, role: Role, ptr: *mut u8, n: usize) -> Out<'a> {
+/// `n` initialised elements of `dtype`, one that bodies compute in, that nobody else uses while the slice lives; without
+/// a role, truth values among them are 0 or 1.
+pub(super) unsafe fn output<'a>(dtype: DType, role: Option<Role>, ptr: *mut u8, n: usize) -> Out<'a> {
     // SAFETY: the caller's promise.
     unsafe {
         match dtype {
@@ -449,8 +452,9 @@ pub(super) unsafe fn output<'a>(dtype: DType, role: Role, ptr: *mut u8, n: usize
             DType::Bool => {
                 let bytes = slice::from_raw_parts_mut(ptr, n);
                 match role {
-                    Role::Out => bytes.fill(0),
-                    Role::In | Role::InOut => bytes.iter_mut().for_each(|b| *b = u8::from(*b != 0)),
+                    Some(Role::Out) => bytes.fill(0),
+                    Some(Role::In | Role::InOut) => bytes.iter_mut().for_each(|b| *b = u8::from(*b != 0)),
+                    None => {}
                 }
                 Out::Bool(slice::from_raw_parts_mut(ptr.cast(), n))
             }

@@ -74,7 +74,7 @@ pub(crate) fn launch(level: Level, kernel: &'static Kernel, shape: &[usize], arg
                 ins[read].write(input(tensor.dtype, tensor.ptr, len));
                 read += 1;
             } else {
-                outs[written].write(output(tensor.dtype, tensor.role, tensor.ptr, len));
+                outs[written].write(output(tensor.dtype, Some(tensor.role), tensor.ptr, len));
                 written += 1;
             }
         }

@@ -7,8 +7,6 @@ use std::ops::{Add, Mul};
 pub trait Float: Number + Add<Output = Self> + Mul<Output = Self> + sealed::Sealed {
     /// 0.
     const ZERO: Self;
-    /// Below all numbers.
-    const NEG_INFINITY: Self;
 
     /// `self * b + c`, with one rounding where `FMA`.
     fn fma<const FMA: bool>(self, b: Self, c: Self) -> Self;
@@ -18,7 +16,6 @@ macro_rules! float {
     ($($t:ident)*) => { $(
         impl Float for $t {
             const ZERO: $t = 0.0;
-            const NEG_INFINITY: $t = $t::NEG_INFINITY;
 
             #[inline(always)]
             fn fma<const FMA: bool>(self, b: $t, c: $t) -> $t {

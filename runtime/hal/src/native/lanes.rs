@@ -4,25 +4,13 @@
 //! lane `i % 64`, and the lanes are folded in halves: an order that depends on the length alone, so that AVX2 and
 //! AVX-512 give the same bits. All are generic over `f32` and `f64`.
 
-use super::{Float, row, scalar};
+use super::{Float, row};
 
 /// The number of partial results.
 pub const LANES: usize = 64;
-
-/// The sum, 0 where empty.
-#[inline(always)]
-pub fn sum<T: Float>(x: &[T]) -> T {
-    row::fold([x], T::ZERO, |s, [x]| s + x, |a, b| a + b)
-}
 
 /// The sum of `x y` over two slices of one length.
 #[inline(always)]
 pub fn dot<const FMA: bool, T: Float>(x: &[T], y: &[T]) -> T {
     row::fold([x, y], T::ZERO, |s, [x, y]| x.fma::<FMA>(y, s), |a, b| a + b)
-}
-
-/// The largest number, `-inf` where there is none, NaN where one is NaN.
-#[inline(always)]
-pub fn max_or_nan<T: Float>(x: &[T]) -> T {
-    row::fold([x], T::NEG_INFINITY, |s, [x]| scalar::maximum(s, x), |a, b| scalar::maximum(a, b))
 }

@@ -4,7 +4,6 @@
 //! have. A fold of a function of each element may read a value `p` a row beside the elements.
 
 use super::{BLOCK, Fold};
-use crate::ops::arith::{maximum, minimum};
 use cotangent_hal::native::{row, scalar};
 
 /// Declares a sum of a function of each element, `|x, p, a|` of `Real`: the rows, whose blocks are added in `f64`, and
@@ -35,7 +34,7 @@ macro_rules! sums {
             }
         }
         $(#[$doc])*
-        pub(crate) static $NAME: Fold = Fold { rows: &$rows, columns: Some(&$columns), pair: None, then: $then, empty: 0.0 };
+        pub(crate) static $NAME: Fold = Fold { rows: &$rows, columns: &$columns, then: $then, empty: 0.0 };
     )* };
 }
 
@@ -64,49 +63,61 @@ sums! {
     NORM_P "norm", NORM_P_ROWS NORM_P_COLUMNS, |x; a| x.abs().powf(a), then Some(&SUM);
 }
 
-/// Declares a fold by a function that has a start, of floats, integers or truth values.
+/// Declares a fold by a function: the start, what an element makes of it, and how two results are joined. Columns are
+/// folded row by row, by each thread in a range of its own.
 macro_rules! joins {
-    ($($(#[$doc:meta])* $NAME:ident $name:literal, $rows:ident $t:ident, $start:expr, |$s:ident, $x:ident| $step:expr,
-        |$l:ident, $r:ident| $join:expr, pair $pair:expr, then $then:expr, empty $empty:expr;)*) => { $(
+    ($($(#[$doc:meta])* $NAME:ident $name:literal $t:ident, $rows:ident $columns:ident,
+        $start:expr, |$s:ident, $x:ident| $step:expr, |$l:ident, $r:ident| $join:expr, then $then:expr, empty $empty:expr;)*) => { $(
         cotangent_hal::kernel! {
             static $rows = Rows $name (x: Each $t; k, a) -> (y: PerRow $t) |tile| {
                 y[0] = row::fold([x], $start, |$s, [$x]| $step, |$l, $r| $join);
             }
         }
+        cotangent_hal::kernel! {
+            static $columns = Rows $name (x: Each $t; k, a) -> (y: Part $t) |tile| {
+                if tile.0 == 0 {
+                    y.fill($start);
+                }
+                for (y, &$x) in y.iter_mut().zip(&x[tile.2..]) {
+                    let $s = *y;
+                    *y = $step;
+                }
+            }
+        }
         $(#[$doc])*
-        pub(crate) static $NAME: Fold = Fold { rows: &$rows, columns: None, pair: $pair, then: $then, empty: $empty };
+        pub(crate) static $NAME: Fold = Fold { rows: &$rows, columns: &$columns, then: $then, empty: $empty };
     )* };
 }
 
 joins! {
     /// The largest number, NaN where one is.
-    MAX "amax", MAX_ROWS F32, Real::NEG_INFINITY, |s, x| scalar::maximum(s, x), |l, r| scalar::maximum(l, r),
-        pair Some(maximum::FLOATS.forward), then None, empty f64::NEG_INFINITY;
+    MAX "amax" F32, MAX_ROWS MAX_COLUMNS, Real::NEG_INFINITY, |s, x| scalar::maximum(s, x),
+        |l, r| scalar::maximum(l, r), then None, empty f64::NEG_INFINITY;
     /// The smallest number, NaN where one is.
-    MIN "amin", MIN_ROWS F32, Real::INFINITY, |s, x| scalar::minimum(s, x), |l, r| scalar::minimum(l, r),
-        pair Some(minimum::FLOATS.forward), then None, empty f64::INFINITY;
+    MIN "amin" F32, MIN_ROWS MIN_COLUMNS, Real::INFINITY, |s, x| scalar::minimum(s, x),
+        |l, r| scalar::minimum(l, r), then None, empty f64::INFINITY;
     /// The largest magnitude, NaN where one is.
-    NORM_INF "norm", NORM_INF_ROWS F32, 0.0, |s, x| scalar::maximum(s, x.abs()), |l, r| scalar::maximum(l, r),
-        pair None, then Some(&MAX), empty 0.0;
+    NORM_INF "norm" F32, NORM_INF_ROWS NORM_INF_COLUMNS, 0.0, |s, x| scalar::maximum(s, x.abs()),
+        |l, r| scalar::maximum(l, r), then Some(&MAX), empty 0.0;
     /// The smallest magnitude, NaN where one is.
-    NORM_NEG_INF "norm", NORM_NEG_INF_ROWS F32, Real::INFINITY, |s, x| scalar::minimum(s, x.abs()),
-        |l, r| scalar::minimum(l, r), pair None, then Some(&MIN), empty 0.0;
+    NORM_NEG_INF "norm" F32, NORM_NEG_INF_ROWS NORM_NEG_INF_COLUMNS, Real::INFINITY,
+        |s, x| scalar::minimum(s, x.abs()), |l, r| scalar::minimum(l, r), then Some(&MIN), empty 0.0;
     /// The product of what is not 0.
-    PROD_NONZERO "prod", PROD_NONZERO_ROWS F32, 1.0, |s, x| if x == 0.0 { s } else { s * x }, |l, r| l * r,
-        pair None, then Some(&PROD), empty 1.0;
+    PROD_NONZERO "prod" F32, PROD_NONZERO_ROWS PROD_NONZERO_COLUMNS, 1.0, |s, x| if x == 0.0 { s } else { s * x },
+        |l, r| l * r, then Some(&PROD), empty 1.0;
     /// The product.
-    PROD "prod", PROD_ROWS F32, 1.0, |s, x| s * x, |l, r| l * r, pair None, then None, empty 1.0;
+    PROD "prod" F32, PROD_ROWS PROD_COLUMNS, 1.0, |s, x| s * x, |l, r| l * r, then None, empty 1.0;
     /// The largest integer.
-    MAX_INT "amax", MAX_INT_ROWS I64, i64::MIN, |s, x| s.max(x), |l, r| l.max(r), pair None, then None, empty 0.0;
+    MAX_INT "amax" I64, MAX_INT_ROWS MAX_INT_COLUMNS, i64::MIN, |s, x| s.max(x), |l, r| l.max(r), then None, empty 0.0;
     /// The smallest integer.
-    MIN_INT "amin", MIN_INT_ROWS I64, i64::MAX, |s, x| s.min(x), |l, r| l.min(r), pair None, then None, empty 0.0;
+    MIN_INT "amin" I64, MIN_INT_ROWS MIN_INT_COLUMNS, i64::MAX, |s, x| s.min(x), |l, r| l.min(r), then None, empty 0.0;
     /// The wrapping product.
-    PROD_INT "prod", PROD_INT_ROWS I64, 1, |s, x| s.wrapping_mul(x), |l, r| l.wrapping_mul(r),
-        pair None, then None, empty 1.0;
+    PROD_INT "prod" I64, PROD_INT_ROWS PROD_INT_COLUMNS, 1, |s, x| s.wrapping_mul(x), |l, r| l.wrapping_mul(r),
+        then None, empty 1.0;
     /// Whether one is true.
-    ANY "any", ANY_ROWS Bool, false, |s, x| s | x, |l, r| l | r, pair None, then None, empty 0.0;
+    ANY "any" Bool, ANY_ROWS ANY_COLUMNS, false, |s, x| s | x, |l, r| l | r, then None, empty 0.0;
     /// Whether all are true.
-    ALL "all", ALL_ROWS Bool, true, |s, x| s & x, |l, r| l & r, pair None, then None, empty 1.0;
+    ALL "all" Bool, ALL_ROWS ALL_COLUMNS, true, |s, x| s & x, |l, r| l & r, then None, empty 1.0;
 }
 
 cotangent_hal::kernel! {
@@ -140,9 +151,7 @@ cotangent_hal::kernel! {
 }
 
 /// The wrapping sum of integers.
-pub(crate) static SUM_INT: Fold =
-    Fold { rows: &SUM_INT_ROWS, columns: Some(&SUM_INT_COLUMNS), pair: None, then: None, empty: 0.0 };
+pub(crate) static SUM_INT: Fold = Fold { rows: &SUM_INT_ROWS, columns: &SUM_INT_COLUMNS, then: None, empty: 0.0 };
 
 /// How many are true.
-pub(crate) static COUNT: Fold =
-    Fold { rows: &COUNT_ROWS, columns: Some(&COUNT_COLUMNS), pair: None, then: Some(&SUM_INT), empty: 0.0 };
+pub(crate) static COUNT: Fold = Fold { rows: &COUNT_ROWS, columns: &COUNT_COLUMNS, then: Some(&SUM_INT), empty: 0.0 };

@@ -38,10 +38,8 @@ pub(crate) const BLOCK: usize = 4096;
 pub(crate) struct Fold {
     /// Folds rows.
     rows: &'static Kernel,
-    /// Adds up rows column by column.
-    columns: Option<&'static Kernel>,
-    /// Folds two elements; taking one twice does no harm.
-    pair: Option<&'static Kernel>,
+    /// Folds rows column by column.
+    columns: &'static Kernel,
     /// What folds the partial results; `None` where that is the fold itself, of which one element is its own fold.
     then: Option<&'static Fold>,
     /// The fold of nothing.

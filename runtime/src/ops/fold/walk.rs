@@ -1,7 +1,6 @@
 //! How a fold goes over a strided tensor, run by run.
 
 use super::{BLOCK, Fold, OP, scale};
-use crate::ops::elementwise::binary;
 use crate::tensor::{Dims, Raw, Strides, launch};
 use cotangent_hal::{Arg, Kernel, Scalar};
 
@@ -84,22 +83,15 @@ impl State {
         let folded = self.runs.iter().filter(|run| run.folded).count();
         let last = self.runs.len() - 1;
         let wide = !self.runs[last].folded && self.runs[last].extent >= 16;
-        if wide && let Some(columns) = self.how.columns {
+        if wide {
             if folded == last {
-                return self.fold_columns(columns, factor);
+                return self.fold_columns(factor);
             }
             let outer: usize = self.runs[..last - 1].iter().map(|run| run.extent).product();
             let work = self.runs[last - 1].extent * self.runs[last].extent;
             if self.runs[last - 1].folded && work >= 4096 && outer <= 256 {
-                return self.fold_slices(columns, if folded == 1 { factor } else { 1.0 });
+                return self.fold_slices(if folded == 1 { factor } else { 1.0 });
             }
-        }
-        if wide
-            && last > 0
-            && self.runs[last - 1].folded
-            && let Some(pair) = self.how.pair
-        {
-            return self.halve(pair);
         }
         if let Some(i) = self.runs.iter().rposition(|run| run.folded) {
             let run = self.runs.remove(i);
@@ -165,17 +157,17 @@ impl State {
         self.go_on(out, last + 1);
     }
 
-    /// Adds up all runs but the last one, a kept one, at once.
-    fn fold_columns(&mut self, kernel: &'static Kernel, factor: f64) {
+    /// Folds all runs but the last one, a kept one, at once.
+    fn fold_columns(&mut self, factor: f64) {
         let last = self.runs[self.runs.len() - 1];
         let out = self.empty(&[last.extent]);
-        self.launch(kernel, self.at.offset, &self.runs, &self.runs, &out, factor);
+        self.launch(self.how.columns, self.at.offset, &self.runs, &self.runs, &out, factor);
         self.runs = vec![last];
         self.go_on(out, 1);
     }
 
-    /// Adds up the run before the last one, a kept one, with one launch for each index of the runs before.
-    fn fold_slices(&mut self, kernel: &'static Kernel, factor: f64) {
+    /// Folds the run before the last one, a kept one, with one launch for each index of the runs before.
+    fn fold_slices(&mut self, factor: f64) {
         let (outer, inner) = self.runs.split_at(self.runs.len() - 2);
         let width = inner[1].extent;
         let mut shape = extents(outer);
@@ -196,24 +188,9 @@ impl State {
             if let Some(p) = &mut slice.beside {
                 p.offset = beside as usize;
             }
-            slice.launch(kernel, start as usize, inner, inner, &y, factor);
+            slice.launch(self.how.columns, start as usize, inner, inner, &y, factor);
         }
         self.runs.remove(self.runs.len() - 2);
-        self.go_on(out, self.runs.len());
-    }
-
-    /// Folds both halves of the run before the last one, element by element. The halves of an odd run share an element.
-    fn halve(&mut self, pair: &'static Kernel) {
-        let at = self.runs.len() - 2;
-        let Run { extent, stride, .. } = self.runs[at];
-        let half = extent.div_ceil(2);
-        self.runs[at].extent = half;
-        let start = self.at.offset as isize + stride * (extent - half) as isize;
-        let part = |offset| window(&self.at, offset, &self.runs, |run| run.stride);
-        let out = binary(pair, part(self.at.offset), part(start as usize), &[]);
-        if half == 1 {
-            self.runs[at].folded = false;
-        }
         self.go_on(out, self.runs.len());
     }
 

@@ -54,23 +54,23 @@ cotangent_hal::kernel! {
     /// The places of what is true, in order; `count` is how many were found so far.
     static PLACES = Pointwise "nonzero" (x: Each Bool) -> (at: Whole I64, count: Whole I64) |tile| {
         let mut next = count[0] as usize;
-        for i in 0..tile.1 {
-            if x[i] {
-                at[next] = (tile.0 + i) as i64;
-                next += 1;
+        for (i, &is) in x.iter().enumerate() {
+            // Each place is written, so that nothing is guessed; what is not true is written over.
+            if let Some(at) = at.get_mut(next) {
+                *at = (tile.0 + i) as i64;
             }
+            next += usize::from(is);
         }
         count[0] = next as i64;
     }
 }
 
 cotangent_hal::kernel! {
-    /// The indices of an element, given its place in row-major order.
-    static INDICES = Rows "nonzero" (place: PerRow I64, shape: Whole I64) -> (y: Each I64) |tile| {
-        let mut rest = place[0];
-        for axis in (0..tile.1).rev() {
-            y[axis] = rest % shape[axis];
-            rest /= shape[axis];
+    /// The index along an axis of elements, given their places in row-major order.
+    static INDEX = Pointwise "nonzero" (place: Each I64; step, extent) -> (y: Each I64) |tile| {
+        let (step, extent) = (step.i64(), extent.i64());
+        for i in 0..tile.1 {
+            y[i] = place[i] / step % extent;
         }
     }
 }
@@ -97,11 +97,15 @@ impl<K: Kind> Tensor<K> {
         let shape = self.raw.shape;
         let places = places(&self.raw.cast(DType::Bool));
         let out = Raw::empty(&places.device, DType::I64, &[places.shape[0], shape.len()]);
-        if out.numel() > 0 {
-            let extents: Vec<i64> = shape.iter().map(|&e| e as i64).collect();
-            let extents = Tensor::<Int>::from_slice(&extents, [extents.len()], &out.device);
-            let args = [Arg::In(places.view()), Arg::In(extents.raw.view()), Arg::Out(out.view())];
-            launch(&out.device, &INDICES, &out.shape, &args);
+        let mut step = 1;
+        for (axis, &extent) in shape.iter().enumerate().rev() {
+            if out.numel() > 0 {
+                let column = out.clone().slice(1, axis, 1).remove_axis(1);
+                let numbers = [step, extent].map(|n| Arg::Scalar(Scalar::Int(n as i64)));
+                let args = [Arg::In(places.view()), Arg::Out(column.view()), numbers[0], numbers[1]];
+                launch(&out.device, &INDEX, &places.shape, &args);
+            }
+            step *= extent;
         }
         Tensor::from_raw(out)
     }
