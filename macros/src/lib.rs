@@ -172,12 +172,14 @@ pub fn model(args: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// `let` (with tuples, and shadowing), `if` with `else`, the operators of Rust, and these functions, as functions or methods,
 /// by PyTorch's names or Rust's: `exp`, `exp2`, `expm1`, `log`, `log2`, `log10`, `log1p`, `sin`, `cos`, `tan`, `asin`, `acos`,
-/// `atan`, `atan2`, `sinh`, `cosh`, `tanh`, `asinh`, `acosh`, `atanh`, `erf`, `erfc`, `sigmoid`, `sqrt`, `rsqrt`, `square`,
-/// `reciprocal`, `powi`, `powf`, `pow`, `abs`, `sign`, `floor`, `ceil`, `round`, `trunc`, `frac`, `maximum`, `minimum`,
-/// `clamp`, `lerp`, `mul_add`, `remainder`, `rem_euclid`, `fmod`, `floor_divide`, `lgamma`, `digamma`, `isnan`, `isinf`,
-/// `isfinite`; the activations `relu`, `relu6`, `gelu`, `gelu_tanh`, `silu`, `mish`, `selu`, `hardswish`, `hardsigmoid`,
-/// `logsigmoid`, `softsign`, and with numbers that may be left out `softplus(x, beta, threshold)`, `elu(x, alpha)`,
-/// `celu(x, alpha)`, `leaky_relu(x, negative_slope)`, `hardtanh(x, min_val, max_val)`; `select(condition, a, b)`, and
+/// `atan`, `atan2`, `sinh`, `cosh`, `tanh`, `asinh`, `acosh`, `atanh`, `erf`, `erfc`, `erfinv`, `sigmoid`, `sqrt`, `rsqrt`,
+/// `square`, `reciprocal`, `powi`, `powf`, `pow`, `abs`, `sign`, `signbit`, `copysign`, `floor`, `ceil`, `round`, `trunc`,
+/// `frac`, `maximum`, `minimum`, `clamp`, `clamp_min`, `clamp_max`, `lerp`, `mul_add`, `remainder`, `rem_euclid`, `fmod`,
+/// `floor_divide`, `hypot`, `logaddexp`, `xlogy`, `sinc`, `logit`, `lgamma`, `digamma`, `deg2rad`, `rad2deg`, `nan_to_num`,
+/// `isnan`, `isinf`, `isfinite`; the activations `relu`, `relu6`, `gelu`, `gelu_tanh`, `silu`, `mish`, `selu`, `hardswish`, `hardsigmoid`,
+/// `logsigmoid`, `softsign`, `tanhshrink`, and with numbers that may be left out `softplus(x, beta, threshold)`, `elu(x, alpha)`,
+/// `celu(x, alpha)`, `leaky_relu(x, negative_slope)`, `hardtanh(x, min_val, max_val)`, `hardshrink(x, lambd)`,
+/// `softshrink(x, lambd)`, `threshold(x, threshold, value)`; `select(condition, a, b)`, and
 /// `detach(x)`, a value without a derivative. A kernel of one of these names is called by a path, `self::gelu(x)`.
 ///
 /// Arithmetic is PyTorch's: an integer beside a float becomes one, integers divide rounding down, and `%` has the divisor's

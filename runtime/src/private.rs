@@ -5,7 +5,7 @@ pub use crate::diff::{Cotangent, Diff, Pull, Pullback, Want, Zero, boxed, pull};
 pub use crate::init;
 pub use crate::model::{BoxPull, Builder, Grads, Layer, LayerConfig, Leaf, LeafMut, Model, Param, Path, Read, State};
 pub use crate::model::{Summary, grads_at, init as init_model};
-pub use crate::ops::{AddVjp, DivVjp, MulVjp, Operand, SubVjp};
+pub use crate::ops::{AddVjp, DivVjp, MulVjp, Operand, RemVjp, SubVjp};
 pub use crate::raise::{attempt, raise};
 pub use crate::report::Call as ReportedCall;
 pub use crate::tensor::{Bool, Float, Int, Tensor};

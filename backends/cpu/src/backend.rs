@@ -1,5 +1,5 @@
 use crate::memory::{Block, Pool};
-use crate::{launch, matmul};
+use crate::{launch, matmul, order};
 use cotangent_hal::native::Level;
 use cotangent_hal::{Arg, Backend, Buffer, Caps, Error, Kernel, LibraryCall, Result};
 use std::sync::{Arc, OnceLock};
@@ -90,6 +90,7 @@ impl Backend for CpuBackend {
     fn library(&self, call: &LibraryCall<'_>) -> Result<()> {
         match call {
             LibraryCall::MatMul { a, b, out } => matmul::matmul(&self.pool, self.level, a, b, out),
+            LibraryCall::Sort { x, values, at, descending } => order::sort(&self.pool, x, values, at, *descending),
         }
     }
 

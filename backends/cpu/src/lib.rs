@@ -1,4 +1,4 @@
-//! The CPU backend: pooled memory, the driver that runs kernels tile by tile, and matrix products.
+//! The CPU backend: pooled memory, the driver that runs kernels tile by tile, matrix products, and sorting.
 //!
 //! Kernels see contiguous tiles of the dtypes that they compute in; strides, broadcasting, aliasing, conversion between
 //! dtypes and threads are this crate's. Results do not depend
@@ -13,6 +13,7 @@ mod launch;
 mod map;
 mod matmul;
 mod memory;
+mod order;
 mod strided;
 
 pub use backend::CpuBackend;

@@ -15,4 +15,20 @@ pub enum LibraryCall<'a> {
         /// Products.
         out: View<'a>,
     },
+    /// The first `k` elements of each row in order, and the places where they were. Equal elements stay in the order of
+    /// their places. NaN is larger than all numbers and equal to itself, and both zeros are equal. (On the CPU: radix
+    /// sort, of the keys that order floats as integers; on GPUs, the vendor's.)
+    ///
+    /// `x: [.., n]`, `values: [.., k]` of the same dtype, `at: [.., k]` of `i64`, `k <= n`; of any dtype and strides except
+    /// that results do not repeat elements.
+    Sort {
+        /// Rows.
+        x: View<'a>,
+        /// Their first elements.
+        values: View<'a>,
+        /// The places of these.
+        at: View<'a>,
+        /// Whether the largest comes first.
+        descending: bool,
+    },
 }

@@ -72,6 +72,7 @@ errors! {
     log: f64::ln, 0.9;
     tanh: f64::tanh, 1.9;
     erf: exact_erf, 1.2;
+    erfc: math64::erfc::<false>, 4.0;
     expm1: f64::exp_m1, 1.6;
     log1p: f64::ln_1p, 1.6;
     sinh: f64::sinh, 1.8;
@@ -116,6 +117,7 @@ fn special_values() {
         log: f32::NAN => f32::NAN, INF => INF, -INF => f32::NAN, 0.0 => -INF, -0.0 => -INF, 1.0 => 0.0, -1.0 => f32::NAN;
         tanh: f32::NAN => f32::NAN, INF => 1.0, -INF => -1.0, 0.0 => 0.0, -0.0 => -0.0, 1e-40 => 1e-40;
         erf: f32::NAN => f32::NAN, INF => 1.0, -INF => -1.0, 0.0 => 0.0, -0.0 => -0.0;
+        erfc: f32::NAN => f32::NAN, INF => 0.0, -INF => 2.0, 0.0 => 1.0, -0.0 => 1.0, 1e-40 => 1.0;
         expm1: f32::NAN => f32::NAN, INF => INF, -INF => -1.0, 0.0 => 0.0, -0.0 => -0.0, 1e-40 => 1e-40, 89.0 => INF;
         log1p: f32::NAN => f32::NAN, INF => INF, -INF => f32::NAN, -1.0 => -INF, -2.0 => f32::NAN, -0.0 => -0.0, 1e-40 => 1e-40;
         sinh: f32::NAN => f32::NAN, INF => INF, -INF => -INF, 0.0 => 0.0, -0.0 => -0.0, 90.0 => INF, 1e-40 => 1e-40;

@@ -43,11 +43,14 @@ impl Known<'_> {
                 | Unary::Acosh
                 | Unary::Atanh
                 | Unary::Erf
+                | Unary::Erfc
+                | Unary::Erfinv
                 | Unary::Sigmoid
                 | Unary::Sqrt
                 | Unary::Rsqrt
                 | Unary::Lgamma
                 | Unary::Digamma
+                | Unary::Trigamma
                 | Unary::Floor
                 | Unary::Ceil
                 | Unary::Round

@@ -3,9 +3,15 @@
 //!
 //! Bodies of kernels call these, and the runtime generates its methods from them.
 
+mod formulas;
+
 use crate::build::Builder;
-use crate::kernel::{Binary, Id, Kind, Unary};
-use std::f64::consts::{FRAC_1_SQRT_2, LN_2, LN_10, PI};
+use crate::kernel::{Binary, Id, Unary};
+use formulas::{
+    SELU_ALPHA, SELU_SCALE, above_zero, clamp, clamp_max, clamp_min, expm1_below, floor_divide, fmod, gelu, gelu_tanh,
+    hypot, inside, log_by, log_of_one_and_exp, logaddexp, logsigmoid, mish, pow, relu, shifted_sixth, sign, signbit,
+};
+use std::f64::consts::{LN_2, LN_10, PI};
 
 /// The kinds of operands that a function takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +62,7 @@ enum Make {
     One(fn(&mut Builder, Id) -> Id),
     Two(fn(&mut Builder, Id, Id) -> Id),
     Three(fn(&mut Builder, Id, Id, Id) -> Id),
+    Four(fn(&mut Builder, Id, Id, Id, Id) -> Id),
 }
 
 impl Function {
@@ -68,7 +75,8 @@ impl Function {
             (Make::One(f), &[x]) => Some(f(b, x)),
             (Make::Two(f), &[x, y]) => Some(f(b, x, y)),
             (Make::Three(f), &[x, y, z]) => Some(f(b, x, y, z)),
-            (Make::One(_) | Make::Two(_) | Make::Three(_), _) => None,
+            (Make::Four(f), &[x, y, z, w]) => Some(f(b, x, y, z, w)),
+            (Make::One(_) | Make::Two(_) | Make::Three(_) | Make::Four(_), _) => None,
         }
     }
 }
@@ -137,11 +145,8 @@ pub const FUNCTIONS: &[Function] = &[
     one("acosh", Floats, |b, x| b.unary(Unary::Acosh, x)),
     one("atanh", Floats, |b, x| b.unary(Unary::Atanh, x)),
     one("erf", Floats, |b, x| b.unary(Unary::Erf, x)),
-    // Loses digits where the result is small: there is no `erfc` among the nodes yet.
-    one("erfc", Floats, |b, x| {
-        let erf = b.unary(Unary::Erf, x);
-        b.linear(1.0, &[(-1.0, erf)])
-    }),
+    one("erfc", Floats, |b, x| b.unary(Unary::Erfc, x)),
+    one("erfinv", Floats, |b, x| b.unary(Unary::Erfinv, x)),
     one("lgamma", Floats, |b, x| b.unary(Unary::Lgamma, x)),
     one("digamma", Floats, |b, x| b.unary(Unary::Digamma, x)),
     one("sigmoid", Floats, |b, x| b.unary(Unary::Sigmoid, x)),
@@ -196,8 +201,8 @@ pub const FUNCTIONS: &[Function] = &[
             above_zero(b, x, x, below)
         }),
     ),
-    // At the bounds the slope is 0, other than that of `clamp`.
-    by_result(with("hardtanh", &[number("min_val", -1.0), number("max_val", 1.0)], Make::Three(inside))),
+    // What `clamp` is for numbers. A result of 16 bits may lie beside the bound that it is, so that it does not tell.
+    with("hardtanh", &[number("min_val", -1.0), number("max_val", 1.0)], Make::Three(inside)),
     by_result(one("relu6", Floats, |b, x| {
         let (low, high) = (b.float(0.0), b.float(6.0));
         inside(b, x, low, high)
@@ -216,21 +221,82 @@ pub const FUNCTIONS: &[Function] = &[
         let below = b.select(low, zero, gate);
         b.select(high, one, below)
     }),
-    one("logsigmoid", Floats, |b, x| {
-        // `min(x, 0) - log(1 + e^-|x|)`: nothing overflows, and no digit is lost where the result is small. The size
-        // has a slope at 0, or that of the whole would be lost there.
-        let (zero, minus) = (b.float(0.0), b.neg(x));
-        let below = b.lt(x, zero);
-        let (inner, least) = (b.select(below, x, minus), b.select(below, x, zero));
-        let exp = b.unary(Unary::Exp, inner);
-        let soft = b.unary(Unary::Log1p, exp);
-        b.sub(least, soft)
-    }),
+    one("logsigmoid", Floats, logsigmoid),
     one("softsign", Floats, |b, x| {
         let size = b.unary(Unary::Abs, x);
         let one = b.offset(size, 1.0);
         b.div(x, one)
     }),
+    with(
+        "hardshrink",
+        &[number("lambd", 0.5)],
+        Make::Two(|b, x, lambd| {
+            let (minus, zero) = (b.neg(lambd), b.float(0.0));
+            let (above, below) = (b.le(minus, x), b.le(x, lambd));
+            let between = b.and(above, below);
+            b.select(between, zero, x)
+        }),
+    ),
+    with(
+        "softshrink",
+        &[number("lambd", 0.5)],
+        Make::Two(|b, x, lambd| {
+            let (minus, zero) = (b.neg(lambd), b.float(0.0));
+            let (less, more) = (b.sub(x, lambd), b.add(x, lambd));
+            let (high, low) = (b.lt(lambd, x), b.lt(x, minus));
+            // A NaN is in neither part and stays.
+            let (same, inner) = (b.eq(x, x), b.select(low, more, zero));
+            let inner = b.select(same, inner, x);
+            b.select(high, less, inner)
+        }),
+    ),
+    one("tanhshrink", Floats, |b, x| {
+        let tanh = b.unary(Unary::Tanh, x);
+        b.sub(x, tanh)
+    }),
+    with(
+        "threshold",
+        &[number("threshold", 0.0), number("value", 0.0)],
+        Make::Three(|b, x, threshold, value| {
+            let below = b.le(x, threshold);
+            b.select(below, value, x)
+        }),
+    ),
+    one("sinc", Floats, |b, x| {
+        let (zero, one) = (b.float(0.0), b.float(1.0));
+        let (origin, angle) = (b.eq(x, zero), b.scale(PI, x));
+        let angle = b.select(origin, one, angle);
+        let sine = b.unary(Unary::Sin, angle);
+        let ratio = b.div(sine, angle);
+        b.select(origin, one, ratio)
+    }),
+    // Without a margin, which NaN is, nothing is cut.
+    with(
+        "logit",
+        &[number("eps", f64::NAN)],
+        Make::Two(|b, x, eps| {
+            let high = b.linear(1.0, &[(-1.0, eps)]);
+            let (below, above) = (b.lt(x, eps), b.lt(high, x));
+            let cut = b.select(above, high, x);
+            let cut = b.select(below, eps, cut);
+            let rest = b.linear(1.0, &[(-1.0, cut)]);
+            let odds = b.div(cut, rest);
+            b.unary(Unary::Log, odds)
+        }),
+    ),
+    with(
+        "nan_to_num",
+        &[number("nan", 0.0), number("posinf", f32::MAX as f64), number("neginf", f32::MIN as f64)],
+        Make::Four(|b, x, nan, posinf, neginf| {
+            let (inf, minus, same) = (b.float(f64::INFINITY), b.float(f64::NEG_INFINITY), b.eq(x, x));
+            let (high, low) = (b.eq(x, inf), b.eq(x, minus));
+            let finite = b.select(low, neginf, x);
+            let finite = b.select(high, posinf, finite);
+            b.select(same, finite, nan)
+        }),
+    ),
+    one("deg2rad", Floats, |b, x| b.scale(PI / 180.0, x)),
+    one("rad2deg", Floats, |b, x| b.scale(180.0 / PI, x)),
     one("sign", Numbers, sign),
     one("floor", Floats, |b, x| b.unary(Unary::Floor, x)),
     one("ceil", Floats, |b, x| b.unary(Unary::Ceil, x)),
@@ -250,30 +316,47 @@ pub const FUNCTIONS: &[Function] = &[
     two("minimum", Numbers, |b, x, y| b.binary(Binary::Min, x, y)),
     two("atan2", Floats, |b, x, y| b.binary(Binary::Atan2, x, y)),
     two("remainder", Numbers, |b, x, y| b.binary(Binary::Rem, x, y)),
-    two("floor_divide", Numbers, |b, x, y| {
-        if b.kind(x) == Kind::Int {
-            return b.binary(Binary::Quot, x, y);
-        }
-        let quotient = b.div(x, y);
-        b.unary(Unary::Floor, quotient)
-    }),
+    two("floor_divide", Numbers, floor_divide),
     // The remainder that is not negative, whatever the divisor's sign.
     two("rem_euclid", Numbers, |b, x, y| {
         let size = b.unary(Unary::Abs, y);
         b.binary(Binary::Rem, x, size)
     }),
     two("fmod", Numbers, fmod),
+    two("hypot", Floats, hypot),
+    two("copysign", Floats, |b, x, y| {
+        let (size, negative) = (b.unary(Unary::Abs, x), signbit(b, y));
+        let minus = b.neg(size);
+        b.select(negative, minus, size)
+    }),
+    two("logaddexp", Floats, logaddexp),
+    // 0 where `x` is 0, whatever the logarithm is: `0 log 0` is 0 log 1.
+    two("xlogy", Floats, |b, x, y| {
+        let (zero, one, infinity) = (b.float(0.0), b.float(1.0), b.float(f64::INFINITY));
+        let (none, below, above) = (b.eq(x, zero), b.le(y, zero), b.eq(y, infinity));
+        let outside = b.or(below, above);
+        let undefined = b.and(none, outside);
+        let inside = b.select(undefined, one, y);
+        let log = b.unary(Unary::Log, inside);
+        b.mul(x, log)
+    }),
     // Rounded twice.
     three("mul_add", Numbers, |b, x, y, z| {
         let product = b.mul(x, y);
         b.add(product, z)
     }),
+    // From the nearer end, so that both ends are exact.
     three("lerp", Floats, |b, from, to, weight| {
-        let way = b.sub(to, from);
-        let part = b.mul(weight, way);
-        b.add(from, part)
+        let (way, half) = (b.sub(to, from), b.float(0.5));
+        let size = b.unary(Unary::Abs, weight);
+        let (near, rest) = (b.lt(size, half), b.linear(1.0, &[(-1.0, weight)]));
+        let (part, left) = (b.mul(weight, way), b.mul(rest, way));
+        let (forward, backward) = (b.add(from, part), b.sub(to, left));
+        b.select(near, forward, backward)
     }),
     three("clamp", Numbers, clamp),
+    two("clamp_min", Numbers, clamp_min),
+    two("clamp_max", Numbers, clamp_max),
     three("where", Choice, |b, q, x, y| b.select(q, x, y)),
     two("eq", Any, |b, x, y| b.eq(x, y)),
     two("ne", Any, |b, x, y| {
@@ -306,132 +389,8 @@ pub const FUNCTIONS: &[Function] = &[
         let (size, inf) = (b.unary(Unary::Abs, x), b.float(f64::INFINITY));
         b.lt(size, inf)
     }),
+    one("signbit", Numbers, signbit),
 ];
-
-/// The constants of `selu`.
-const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
-const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
-
-fn log_by(b: &mut Builder, x: Id, base: f64) -> Id {
-    let (log, base) = (b.unary(Unary::Log, x), b.float(base));
-    b.div(log, base)
-}
-
-/// 0 of either kind.
-fn zero(b: &mut Builder, like: Id) -> Id {
-    if b.kind(like) == Kind::Int { b.int(0) } else { b.float(0.0) }
-}
-
-/// A NaN stays; at 0 the gradient is 0.
-fn relu(b: &mut Builder, x: Id) -> Id {
-    let zero = zero(b, x);
-    let below = b.le(x, zero);
-    b.select(below, zero, x)
-}
-
-/// `x / 2 * (1 + erf(x / sqrt 2))`.
-fn gelu(b: &mut Builder, x: Id) -> Id {
-    let scaled = b.scale(FRAC_1_SQRT_2, x);
-    let erf = b.unary(Unary::Erf, scaled);
-    let (half, one) = (b.scale(0.5, x), b.offset(erf, 1.0));
-    b.mul(half, one)
-}
-
-/// `x / 2 * (1 + tanh(s))` with `s = sqrt(2 / pi) * (x + 0.044715 * x^3)`, and `(1 + tanh(s)) / 2` written as the
-/// logistic function of `2 * s`.
-fn gelu_tanh(b: &mut Builder, x: Id) -> Id {
-    let square = b.power(x, 2);
-    let linear = (8.0 / PI).sqrt();
-    let slope = b.linear(linear, &[(linear * 0.044715, square)]);
-    let inner = b.mul(x, slope);
-    let gate = b.unary(Unary::Sigmoid, inner);
-    b.mul(x, gate)
-}
-
-/// `log(1 + e^x)` for `x` up to the limit. The exponential beyond it must not overflow even where nothing uses it: 0
-/// times infinity would spoil the slope.
-fn log_of_one_and_exp(b: &mut Builder, x: Id, limit: Id) -> Id {
-    let large = b.lt(limit, x);
-    let small = b.select(large, limit, x);
-    let exp = b.unary(Unary::Exp, small);
-    b.unary(Unary::Log1p, exp)
-}
-
-/// `x * tanh(log(1 + e^x))`, the hyperbolic tangent written as `n / (n + 2)` with `n = e^x * (e^x + 2)`; 1 from 20 on.
-fn mish(b: &mut Builder, x: Id) -> Id {
-    let limit = b.float(20.0);
-    let large = b.lt(limit, x);
-    let small = b.select(large, limit, x);
-    let exp = b.unary(Unary::Exp, small);
-    let more = b.offset(exp, 2.0);
-    let n = b.mul(exp, more);
-    let whole = b.offset(n, 2.0);
-    let gate = b.div(n, whole);
-    b.mul(x, gate)
-}
-
-/// `e^x - 1` where `x` is not above 0, and 0 elsewhere.
-fn expm1_below(b: &mut Builder, x: Id) -> Id {
-    let zero = b.float(0.0);
-    let below = above_zero(b, x, zero, x);
-    b.unary(Unary::Expm1, below)
-}
-
-fn above_zero(b: &mut Builder, x: Id, above: Id, rest: Id) -> Id {
-    let zero = b.float(0.0);
-    let positive = b.lt(zero, x);
-    b.select(positive, above, rest)
-}
-
-fn inside(b: &mut Builder, x: Id, low: Id, high: Id) -> Id {
-    let (below, above) = (b.le(x, low), b.le(high, x));
-    let cut = b.select(above, high, x);
-    b.select(below, low, cut)
-}
-
-/// `(x + 3) / 6`.
-fn shifted_sixth(b: &mut Builder, x: Id) -> Id {
-    let (shifted, six) = (b.offset(x, 3.0), b.float(6.0));
-    b.div(shifted, six)
-}
-
-/// -1, 0 or 1; 0 for a NaN. Its gradient is 0.
-fn sign(b: &mut Builder, x: Id) -> Id {
-    let zero = zero(b, x);
-    let (one, minus) = if b.kind(x) == Kind::Int { (b.int(1), b.int(-1)) } else { (b.float(1.0), b.float(-1.0)) };
-    let (above, below) = (b.lt(zero, x), b.lt(x, zero));
-    let below = b.select(below, minus, zero);
-    b.select(above, one, below)
-}
-
-/// A small whole constant power is a product.
-fn pow(b: &mut Builder, x: Id, y: Id) -> Id {
-    match b.as_float(y) {
-        Some(n) if n.fract() == 0.0 && n.abs() <= 4.0 => b.power(x, n as i64),
-        Some(0.5) => b.unary(Unary::Sqrt, x),
-        Some(-0.5) => b.unary(Unary::Rsqrt, x),
-        Some(_) | None => b.binary(Binary::Pow, x, y),
-    }
-}
-
-/// The remainder with the sign of the dividend: that of the sizes, with the sign put back. Where the dividend is the
-/// smaller it is itself the remainder, so that the slope is 1 at 0 too.
-fn fmod(b: &mut Builder, x: Id, y: Id) -> Id {
-    let (dividend, divisor) = (b.unary(Unary::Abs, x), b.unary(Unary::Abs, y));
-    let size = b.binary(Binary::Rem, dividend, divisor);
-    let (zero, minus, small) = (zero(b, x), b.neg(size), b.lt(dividend, divisor));
-    let below = b.lt(x, zero);
-    let rest = b.select(below, minus, size);
-    b.select(small, x, rest)
-}
-
-/// `min(max(x, low), high)`. The gradient passes inside and at the bounds.
-fn clamp(b: &mut Builder, x: Id, low: Id, high: Id) -> Id {
-    let below = b.lt(x, low);
-    let raised = b.select(below, low, x);
-    let above = b.lt(high, raised);
-    b.select(above, high, raised)
-}
 
 #[cfg(test)]
 mod tests {

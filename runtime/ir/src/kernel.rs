@@ -149,6 +149,10 @@ pub enum Unary {
     Atanh,
     /// The error function.
     Erf,
+    /// One minus the error function, without the loss of digits where it is small.
+    Erfc,
+    /// The inverse of the error function; NaN beyond -1 and 1.
+    Erfinv,
     /// `1 / (1 + e^-x)`.
     Sigmoid,
     /// The square root.
@@ -159,6 +163,8 @@ pub enum Unary {
     Lgamma,
     /// The derivative of `Lgamma`.
     Digamma,
+    /// The derivative of `Digamma`.
+    Trigamma,
     /// The absolute value, of floats or integers (wrapping).
     Abs,
     /// The largest whole number that is not above.

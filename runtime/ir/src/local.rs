@@ -13,8 +13,8 @@ use std::f64::consts::FRAC_2_SQRT_PI;
 pub enum Underivable {
     /// A running product, maximum or minimum.
     Scan(Fold),
-    /// The digamma function.
-    Digamma,
+    /// The trigamma function.
+    Trigamma,
     /// A call of a kernel whose partial derivatives are not known.
     Call,
 }
@@ -148,11 +148,16 @@ fn unary(s: &mut Simplifier, op: Unary, v: Id, a: Id, c: Id) -> Result<(f64, Id)
             let square = quadratic(s, 1.0, -1.0, a);
             (1.0, s.div(c, square))
         }
-        Unary::Erf => {
+        Unary::Erf | Unary::Erfc => {
             let square = s.product(&[(a, 2)]);
             let square = s.scale(-1.0, square);
             let bell = s.b.unary(Unary::Exp, square);
-            (FRAC_2_SQRT_PI, s.mul(c, bell))
+            (if op == Unary::Erf { FRAC_2_SQRT_PI } else { -FRAC_2_SQRT_PI }, s.mul(c, bell))
+        }
+        Unary::Erfinv => {
+            let square = s.product(&[(v, 2)]);
+            let bell = s.b.unary(Unary::Exp, square);
+            (1.0 / FRAC_2_SQRT_PI, s.mul(c, bell))
         }
         Unary::Sigmoid => {
             let rest = s.sum(1.0, &[(-1.0, v)]);
@@ -164,7 +169,11 @@ fn unary(s: &mut Simplifier, op: Unary, v: Id, a: Id, c: Id) -> Result<(f64, Id)
             let slope = s.b.unary(Unary::Digamma, a);
             (1.0, s.mul(c, slope))
         }
-        Unary::Digamma => return Err(Underivable::Digamma),
+        Unary::Digamma => {
+            let slope = s.b.unary(Unary::Trigamma, a);
+            (1.0, s.mul(c, slope))
+        }
+        Unary::Trigamma => return Err(Underivable::Trigamma),
         // At 0 the slope is 0.
         Unary::Abs => {
             let (zero, minus) = (s.zero(), s.scale(-1.0, c));
@@ -213,7 +222,8 @@ fn binary(s: &mut Simplifier, op: Binary, v: Id, (a, b): (Id, Id), operand: usiz
             let square = s.add(x2, y2);
             let (k, other) = if operand == 0 { (1.0, b) } else { (-1.0, a) };
             let slope = s.product(&[(c, 1), (other, 1), (square, -1)]);
-            s.scale(k, slope)
+            let (slope, origin) = (s.scale(k, slope), s.b.eq(square, zero));
+            s.b.select(origin, zero, slope)
         }
         (Binary::Rem, 0) => c,
         (Binary::Rem, _) => {

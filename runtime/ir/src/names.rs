@@ -33,8 +33,8 @@ words! {
     Unary {
         Exp = "exp", Expm1 = "expm1", Log = "log", Log1p = "log1p", Sin = "sin", Cos = "cos", Tan = "tan",
         Asin = "asin", Acos = "acos", Atan = "atan", Sinh = "sinh", Cosh = "cosh", Tanh = "tanh", Asinh = "asinh",
-        Acosh = "acosh", Atanh = "atanh", Erf = "erf", Sigmoid = "sigmoid", Sqrt = "sqrt", Rsqrt = "rsqrt",
-        Lgamma = "lgamma", Digamma = "digamma", Abs = "abs", Floor = "floor", Ceil = "ceil", Round = "round",
+        Acosh = "acosh", Atanh = "atanh", Erf = "erf", Erfc = "erfc", Erfinv = "erfinv", Sigmoid = "sigmoid", Sqrt = "sqrt", Rsqrt = "rsqrt",
+        Lgamma = "lgamma", Digamma = "digamma", Trigamma = "trigamma", Abs = "abs", Floor = "floor", Ceil = "ceil", Round = "round",
         Trunc = "trunc", Not = "not", Detach = "detach",
     }
 }

@@ -105,8 +105,8 @@ impl fmt::Display for VjpError {
             NoDerivative::Construct(Underivable::Call) => {
                 write!(f, "the derivative of this call is not supported yet; mark it with `detach`")
             }
-            NoDerivative::Construct(Underivable::Digamma) => {
-                write!(f, "the derivative of `digamma` is not supported yet; mark it with `detach`")
+            NoDerivative::Construct(Underivable::Trigamma) => {
+                write!(f, "the derivative of `trigamma` is not supported yet; mark it with `detach`")
             }
         }
     }

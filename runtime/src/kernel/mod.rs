@@ -20,6 +20,7 @@ mod typed;
 pub use by_hand::ByHand;
 pub use call::{Cotangents, Def, Derived, Gradient, Saved, Source, call, vjp};
 pub use fused::{Entries, Form, FusedPullback, Fusion, fits, fused, fused_vjp};
+pub(crate) use fused::{elements, elements_vjp};
 pub use pointwise::{Backward, Elementwise, Kept, Map, Pointwise, ZipMap, apply, apply_vjp, gradient_of_scalars};
 pub use program::{Factor, Launch, Operand, Positions, Product, Program, Slot, Step, Temp, Value};
 pub use run::Given;

@@ -5,113 +5,51 @@
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
 
 use super::arith_pullback::{BinaryPullback, apply_vjp};
-use super::elementwise::{Function, Pair, PairSlope, Slope, binary, unary};
-use super::operand::{Operand, Value};
+use super::elementwise::{Forms, Function, Pair, PairSlope, Slope, binary, unary};
+use super::operand::{IntOperand, Operand, Value};
 use crate::diff::Want;
 use crate::tensor::{Float, Int, Tensor};
 use cotangent_hal::Scalar;
 
 cotangent_macros::binary! { add of both; sub of both; mul of both; div of both; maximum; minimum; }
 
-/// A binary operation on floats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Op {
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Max,
-    Min,
-}
-
-impl Op {
-    /// The operation of two tensors.
-    pub(crate) fn pair(self) -> &'static Pair {
-        match self {
-            Op::Add => &add::FLOATS,
-            Op::Sub => &sub::FLOATS,
-            Op::Mul => &mul::FLOATS,
-            Op::Div => &div::FLOATS,
-            Op::Max => &maximum::FLOATS,
-            Op::Min => &minimum::FLOATS,
-        }
-    }
-
-    /// The operation with a number on the right.
-    pub(crate) fn right(self) -> &'static Function {
-        match self {
-            Op::Add => &add::FLOATS_RIGHT,
-            Op::Sub => &sub::FLOATS_RIGHT,
-            Op::Mul => &mul::FLOATS_RIGHT,
-            Op::Div => &div::FLOATS_RIGHT,
-            Op::Max => &maximum::FLOATS_RIGHT,
-            Op::Min => &minimum::FLOATS_RIGHT,
-        }
-    }
-
-    /// The operation with a number on the left.
-    pub(crate) fn left(self) -> &'static Function {
-        match self {
-            Op::Add => &add::FLOATS_LEFT,
-            Op::Sub => &sub::FLOATS_LEFT,
-            Op::Mul => &mul::FLOATS_LEFT,
-            Op::Div => &div::FLOATS_LEFT,
-            Op::Max | Op::Min => self.right(),
-        }
-    }
-}
-
-/// `a op b`.
+/// `f(a, b)`.
 #[track_caller]
-pub(crate) fn apply(op: Op, a: Tensor, b: Value<Float>) -> Tensor {
+pub(crate) fn apply(f: &Forms, a: Tensor, b: Value<Float>) -> Tensor {
     match b {
-        Value::Tensor(b) => Tensor::from_raw(binary(op.pair().forward, a.raw, b.raw, &[])),
-        Value::Number(n) => op.right().of(a, &[n]),
+        Value::Tensor(b) => Tensor::from_raw(binary(f.pair.forward, a.raw, b.raw, &[])),
+        Value::Number(n) => f.right.of(a, &[n]),
     }
 }
 
-/// `n op x`.
+/// `f(a, b)` of integers.
 #[track_caller]
-pub(crate) fn apply_left(op: Op, n: Scalar, x: Tensor) -> Tensor {
-    op.left().of(x, &[n])
-}
-
-/// A binary operation on integers: sum, difference or product, wrapping.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum IntOp {
-    Add,
-    Sub,
-    Mul,
-}
-
-/// `a op b` of integers.
-#[track_caller]
-pub(crate) fn apply_int(op: IntOp, a: Tensor<Int>, b: Value<Int>) -> Tensor<Int> {
-    let (pair, right) = match op {
-        IntOp::Add => (&add::INTS, &add::INTS_RIGHT),
-        IntOp::Sub => (&sub::INTS, &sub::INTS_RIGHT),
-        IntOp::Mul => (&mul::INTS, &mul::INTS_RIGHT),
-    };
+pub(crate) fn apply_int(f: &Forms, a: Tensor<Int>, b: Value<Int>) -> Tensor<Int> {
     Tensor::from_raw(match b {
-        Value::Tensor(b) => binary(pair.forward, a.raw, b.raw, &[]),
-        Value::Number(n) => unary(right.forward, a.raw, &[n]),
+        Value::Tensor(b) => binary(f.pair.forward, a.raw, b.raw, &[]),
+        Value::Number(n) => unary(f.right.forward, a.raw, &[n]),
     })
 }
 
-/// `n op x` of integers.
+/// `f(n, x)` of integers.
 #[track_caller]
-pub(crate) fn apply_int_left(op: IntOp, n: Scalar, x: Tensor<Int>) -> Tensor<Int> {
-    let left = match op {
-        IntOp::Add => &add::INTS_LEFT,
-        IntOp::Sub => &sub::INTS_LEFT,
-        IntOp::Mul => &mul::INTS_LEFT,
+pub(crate) fn apply_int_left(f: &Function, n: Scalar, x: Tensor<Int>) -> Tensor<Int> {
+    f.of(x, &[n])
+}
+
+/// The quotient of integers as floats, `f32` as in PyTorch.
+#[track_caller]
+pub(crate) fn divide_int(a: Tensor<Int>, b: Value<Int>) -> Tensor {
+    let b = match b {
+        Value::Tensor(b) => Value::Tensor(b.float()),
+        Value::Number(n) => Value::Number(Scalar::Float(n.f64())),
     };
-    Tensor::from_raw(unary(left.forward, x.raw, &[n]))
+    apply(&div::FLOATS_FORMS, a.float(), b)
 }
 
 /// Declares the methods of float tensors and their companions.
 macro_rules! methods {
-    ($($(#[$doc:meta])* $name:ident, $companion:ident, $op:ident;)*) => {
+    ($($(#[$doc:meta])* $name:ident, $companion:ident;)*) => {
         #[allow(clippy::should_implement_trait, reason = "the traits are implemented too, for more left operands")]
         impl Tensor {
             $(
@@ -123,7 +61,7 @@ macro_rules! methods {
                 #[track_caller]
                 pub fn $name<R: Operand>(self, other: R) -> Tensor {
                     let other = other.operand(self.dtype());
-                    apply(Op::$op, self, other)
+                    apply(&$name::FLOATS_FORMS, self, other)
                 }
                 #[doc(hidden)]
                 #[track_caller]
@@ -133,7 +71,7 @@ macro_rules! methods {
                     want: Want,
                 ) -> (Tensor, BinaryPullback<Option<Tensor>, R::Ct>) {
                     let other = other.operand(self.dtype());
-                    apply_vjp(Op::$op, self, other, (want.has(0), want.has(1)))
+                    apply_vjp(&$name::FLOATS_FORMS, self, other, (want.has(0), want.has(1)))
                 }
             )*
         }
@@ -142,15 +80,54 @@ macro_rules! methods {
 
 methods! {
     /// `self + other`, element by element.
-    add, add__vjp, Add;
+    add, add__vjp;
     /// `self - other`, element by element.
-    sub, sub__vjp, Sub;
+    sub, sub__vjp;
     /// `self * other`, element by element.
-    mul, mul__vjp, Mul;
+    mul, mul__vjp;
     /// `self / other`, element by element.
-    div, div__vjp, Div;
+    div, div__vjp;
     /// The larger of both, element by element; NaN where either is NaN. Both share the cotangent of a tie.
-    maximum, maximum__vjp, Max;
+    maximum, maximum__vjp;
     /// The smaller of both, element by element; NaN where either is NaN. Both share the cotangent of a tie.
-    minimum, minimum__vjp, Min;
+    minimum, minimum__vjp;
+}
+
+/// Declares the methods of integer tensors.
+macro_rules! int_methods {
+    ($($(#[$doc:meta])* $name:ident;)*) => {
+        #[allow(clippy::should_implement_trait, reason = "the traits are implemented too, for more left operands")]
+        impl Tensor<Int> {
+            $(
+                $(#[$doc])*
+                ///
+                /// `other` is a tensor of integers, whose shape broadcasts and with whose dtype that of `self` is
+                /// promoted, or an integer.
+                #[track_caller]
+                pub fn $name<R: IntOperand>(self, other: R) -> Tensor<Int> {
+                    apply_int(&$name::INTS_FORMS, self, other.operand())
+                }
+            )*
+
+            /// The quotients as floats (`f32`), as in PyTorch; what is divided by 0 is infinite or NaN.
+            /// [`floor_divide`](Self::floor_divide) gives integers.
+            #[track_caller]
+            pub fn div<R: IntOperand>(self, other: R) -> Tensor {
+                divide_int(self, other.operand())
+            }
+        }
+    };
+}
+
+int_methods! {
+    /// `self + other`, element by element, wrapping.
+    add;
+    /// `self - other`, element by element, wrapping.
+    sub;
+    /// `self * other`, element by element, wrapping.
+    mul;
+    /// The larger of both, element by element.
+    maximum;
+    /// The smaller of both, element by element.
+    minimum;
 }

@@ -1,7 +1,6 @@
 //! The pullbacks of binary operations: what each keeps, and the cotangents summed to the operands' real shapes.
 
-use super::arith::Op;
-use super::elementwise::{Chain, Pair, binary};
+use super::elementwise::{Chain, Forms, Function, Pair, binary};
 use super::fold::sum_to;
 use super::operand::{Slot, Value};
 use crate::diff::{Pullback, Want};
@@ -54,40 +53,45 @@ impl<L: Slot, R: Slot> Pullback<()> for BinaryPullback<L, R> {
     }
 }
 
-/// `a op b` and its pullback.
+/// `f(a, b)` and its pullback.
 #[track_caller]
 pub(crate) fn apply_vjp<L: Slot, R: Slot>(
-    op: Op,
+    f: &'static Forms,
     a: Tensor,
     b: Value<Float>,
     want: (bool, bool),
 ) -> (Tensor, BinaryPullback<L, R>) {
-    let (y, saved) = vjp(op, a, b, [want.0, want.1]);
+    let (y, saved) = vjp(f, a, b, [want.0, want.1]);
     (y, BinaryPullback(saved, PhantomData))
 }
 
-/// `n op x` and its pullback.
+/// The pullback of an operation with a number on the right.
+pub(crate) fn of_chain<L: Slot, R: Slot>(chain: Chain) -> BinaryPullback<L, R> {
+    BinaryPullback(Saved::Left(chain), PhantomData)
+}
+
+/// `f(n, x)` and its pullback.
 #[track_caller]
 pub(crate) fn apply_left_vjp<L: Slot, R: Slot>(
-    op: Op,
+    f: &'static Function,
     n: Scalar,
     x: Tensor,
     want: bool,
 ) -> (Tensor, BinaryPullback<L, R>) {
-    let (y, chain) = op.left().vjp(x, &[n], Want::of(&[want]));
+    let (y, chain) = f.vjp(x, &[n], Want::of(&[want]));
     (y, BinaryPullback(Saved::Right(chain), PhantomData))
 }
 
 #[track_caller]
-fn vjp(op: Op, a: Tensor, b: Value<Float>, want: [bool; 2]) -> (Tensor, Saved) {
+fn vjp(f: &'static Forms, a: Tensor, b: Value<Float>, want: [bool; 2]) -> (Tensor, Saved) {
     let b = match b {
         Value::Tensor(b) => b,
         Value::Number(n) => {
-            let (y, chain) = op.right().vjp(a, &[n], Want::of(&want));
+            let (y, chain) = f.right.vjp(a, &[n], Want::of(&want));
             return (y, Saved::Left(chain));
         }
     };
-    let (pair, (a, b)) = (op.pair(), (a.raw, b.raw));
+    let (pair, (a, b)) = (f.pair, (a.raw, b.raw));
     let keep = |at: usize, x: &Raw| {
         let mut slopes = pair.slopes.iter().zip(want).filter(|(_, wanted)| *wanted).filter_map(|(s, _)| s.as_ref());
         slopes.any(|slope| slope.reads[at]).then(|| x.clone().keep())

@@ -3,15 +3,26 @@
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
 #![allow(clippy::type_complexity, reason = "the type of a companion names all of its cotangents")]
 
-use super::elementwise::{Function, Pair, binary, broadcasting, result_dtype, run, unary, unary_to};
+use super::elementwise::{Forms, Function, Pair, broadcasting, of_integers, result_dtype, run, unary_to};
 use super::fold::sum_to;
 use super::operand::{IntOperand, Number, Operand, Slot, Value};
 use crate::diff::{Pullback, Want, pull};
 use crate::raise::raise;
-use crate::tensor::{Bool, Dims, Float, Int, Raw, Tensor};
+use crate::tensor::{Bool, Dims, Float, Int, Kind, Raw, Tensor};
 use cotangent_hal::{DType, Error, Kernel, Scalar};
+use cotangent_macros::functions;
 
-cotangent_macros::binary! { eq; ne; lt; le; gt; ge; logical_and; logical_or; }
+cotangent_macros::binary! { eq; ne; lt; le; gt; ge; }
+functions! {
+    /// Where an element is NaN.
+    isnan;
+    /// Where an element is infinite, of either sign.
+    isinf;
+    /// Where an element is neither infinite nor NaN.
+    isfinite;
+    /// Where the sign is minus, that of -0 too.
+    signbit;
+}
 
 /// Declares comparisons of floats and of integers.
 macro_rules! comparisons {
@@ -62,9 +73,25 @@ comparisons! {
     ge;
 }
 
+impl Tensor<Bool> {
+    /// Where both are equal. Shapes broadcast.
+    #[track_caller]
+    pub fn eq(self, other: Tensor<Bool>) -> Tensor<Bool> {
+        compare(eq::BOOLS.forward, &self.raw, &other.raw)
+    }
+
+    /// Where both differ. Shapes broadcast.
+    #[track_caller]
+    pub fn ne(self, other: Tensor<Bool>) -> Tensor<Bool> {
+        compare(ne::BOOLS.forward, &self.raw, &other.raw)
+    }
+}
+
 #[track_caller]
 fn compare(kernel: &'static Kernel, a: &Raw, b: &Raw) -> Tensor<Bool> {
-    Tensor::from_raw(broadcasting(kernel, &[a, b], DType::Bool, &[]))
+    let dtype = result_dtype(a, b);
+    let (a, b) = (of_integers(a.clone(), dtype), of_integers(b.clone(), dtype));
+    Tensor::from_raw(broadcasting(kernel, &[&a, &b], DType::Bool, &[]))
 }
 
 #[track_caller]
@@ -73,59 +100,23 @@ fn compare_number(kernel: &'static Kernel, a: &Raw, n: Scalar) -> Tensor<Bool> {
 }
 
 cotangent_hal::kernel! {
-    static NOT = Pointwise "logical_not" (x: Each Bool) -> (y: Each Bool) |tile| {
+    static SELECT = Pointwise "select" (c: Each Bool, a: Each F32, b: Each F32) -> (y: Each F32) |tile| {
         for i in 0..tile.1 {
-            y[i] = !x[i];
+            y[i] = if c[i] { a[i] } else { b[i] };
         }
     }
 }
 
-impl Tensor<Bool> {
-    /// Where both are true. Shapes broadcast.
-    #[track_caller]
-    pub fn logical_and(self, other: Tensor<Bool>) -> Tensor<Bool> {
-        Tensor::from_raw(binary(logical_and::BOOLS.forward, self.raw, other.raw, &[]))
-    }
-
-    /// Where either is true. Shapes broadcast.
-    #[track_caller]
-    pub fn logical_or(self, other: Tensor<Bool>) -> Tensor<Bool> {
-        Tensor::from_raw(binary(logical_or::BOOLS.forward, self.raw, other.raw, &[]))
-    }
-
-    /// Where `self` is false.
-    #[track_caller]
-    pub fn logical_not(self) -> Tensor<Bool> {
-        Tensor::from_raw(unary(&NOT, self.raw, &[]))
-    }
-}
-
-impl std::ops::BitAnd for Tensor<Bool> {
-    type Output = Tensor<Bool>;
-    #[track_caller]
-    fn bitand(self, other: Tensor<Bool>) -> Tensor<Bool> {
-        self.logical_and(other)
-    }
-}
-
-impl std::ops::BitOr for Tensor<Bool> {
-    type Output = Tensor<Bool>;
-    #[track_caller]
-    fn bitor(self, other: Tensor<Bool>) -> Tensor<Bool> {
-        self.logical_or(other)
-    }
-}
-
-impl std::ops::Not for Tensor<Bool> {
-    type Output = Tensor<Bool>;
-    #[track_caller]
-    fn not(self) -> Tensor<Bool> {
-        self.logical_not()
+cotangent_hal::kernel! {
+    static SELECT_INT = Pointwise "mask_where" (c: Each Bool, a: Each I64, b: Each I64) -> (y: Each I64) |tile| {
+        for i in 0..tile.1 {
+            y[i] = if c[i] { a[i] } else { b[i] };
+        }
     }
 }
 
 cotangent_hal::kernel! {
-    static SELECT = Pointwise "select" (c: Each Bool, a: Each F32, b: Each F32) -> (y: Each F32) |tile| {
+    static SELECT_BOOL = Pointwise "mask_where" (c: Each Bool, a: Each Bool, b: Each Bool) -> (y: Each Bool) |tile| {
         for i in 0..tile.1 {
             y[i] = if c[i] { a[i] } else { b[i] };
         }
@@ -198,6 +189,41 @@ fn choose(c: &Raw, a: Value<Float>, b: Value<Float>) -> Tensor {
         (Value::Number(m), Value::Number(n)) => (number(DType::F32, m), number(DType::F32, n)),
     };
     Tensor::from_raw(broadcasting(&SELECT, &[c, &a, &b], result_dtype(&a, &b), &[]))
+}
+
+impl<K: Kind> Tensor<K> {
+    /// `source` where `mask` is true, `self` elsewhere: tensors of one kind, whose shapes broadcast, that of the mask too.
+    /// Of floats it is [`select`]`(mask, source, self)`.
+    #[track_caller]
+    pub fn mask_where(self, mask: Tensor<Bool>, source: Tensor<K>) -> Tensor<K> {
+        let dtype = result_dtype(&source.raw, &self.raw);
+        let kernel = match dtype.compute() {
+            DType::I64 | DType::I32 | DType::U8 => &SELECT_INT,
+            DType::Bool => &SELECT_BOOL,
+            DType::F64 | DType::F32 | DType::F16 | DType::BF16 => &SELECT,
+        };
+        Tensor::from_raw(broadcasting(kernel, &[&mask.raw, &source.raw, &self.raw], dtype, &[]))
+    }
+
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn mask_where__vjp(
+        self,
+        mask: Tensor<Bool>,
+        source: Tensor<K>,
+        want: Want,
+    ) -> (Tensor<K>, impl Pullback<(), Ct = K::Ct, In = (K::Ct, (), K::Ct)> + use<K>) {
+        let like = |x: &Tensor<K>, bit: usize| (K::ACTIVE && want.has(bit)).then_some((x.raw.shape, x.raw.dtype));
+        let (a, b) = (like(&source, 2), like(&self, 0));
+        let c = (a.is_some() || b.is_some()).then(|| mask.raw.clone().keep());
+        let y = self.mask_where(mask, source);
+        let choice = Choice { c, a, b };
+        let pullback = pull(move |ct, (): &mut ()| {
+            let (source, own) = choice.pull(K::ct_tensor(ct));
+            (K::ct(own), (), K::ct(source))
+        });
+        (y, pullback)
+    }
 }
 
 /// What a selection keeps: the condition, and the shapes and dtypes of the sides that want a cotangent.

@@ -3,7 +3,7 @@
 
 use super::fold;
 use crate::diff::{Pullback, Want};
-use crate::tensor::{Dims, Raw, Tensor, broadcast, launch};
+use crate::tensor::{Bool, Dims, Kind, Raw, Tensor, broadcast, launch};
 use cotangent_hal::{Arg, DType, Kernel, Scalar};
 
 /// Runs a kernel of one input, in the input's memory where nothing else holds it.
@@ -36,12 +36,20 @@ pub(crate) fn result_dtype(a: &Raw, b: &Raw) -> DType {
     }
 }
 
+/// An operand of an operation whose result is of `dtype`: an integer without axes that gives way to a narrower dtype is of
+/// that dtype before anything is computed, as in PyTorch.
+pub(crate) fn of_integers(x: Raw, dtype: DType) -> Raw {
+    let gives_way = x.shape.is_empty() && x.dtype != dtype && DType::INTS.contains(&dtype);
+    if gives_way { x.cast(dtype) } else { x }
+}
+
 /// Runs a kernel of two inputs over their broadcast shape, in the memory of one of them where possible. The result is
 /// of their [`result_dtype`].
 #[track_caller]
 pub(crate) fn binary(kernel: &'static Kernel, a: Raw, b: Raw, scalars: &[Scalar]) -> Raw {
     a.same_device(kernel.name, &b);
     let dtype = result_dtype(&a, &b);
+    let (a, b) = (of_integers(a, dtype), of_integers(b, dtype));
     if a.shape == b.shape {
         if a.dtype == dtype && reusable(&a) {
             run(kernel, &a.shape, &[&a, &b], &a, scalars);
@@ -149,7 +157,7 @@ pub(crate) fn float_of<'a>(tensors: impl Iterator<Item = &'a Raw>) -> DType {
     floats.reduce(DType::promote).unwrap_or(DType::F32)
 }
 
-/// Launches a pointwise kernel: at most four tensors and two scalars.
+/// Launches a pointwise kernel: at most six tensors and scalars.
 #[track_caller]
 pub(crate) fn run(kernel: &'static Kernel, shape: &[usize], ins: &[&Raw], out: &Raw, scalars: &[Scalar]) {
     if shape.contains(&0) {
@@ -177,7 +185,7 @@ pub(crate) struct Chain {
     kernel: Option<&'static Kernel>,
     saved: Option<Raw>,
     result: Option<Raw>,
-    scalars: [Option<Scalar>; 2],
+    scalars: [Option<Scalar>; 3],
 }
 
 impl Chain {
@@ -188,7 +196,7 @@ impl Chain {
 
     /// The pullback of a call whose cotangent nobody wants, or is 0.
     pub(crate) fn unwanted() -> Chain {
-        Chain { wanted: false, kernel: None, saved: None, result: None, scalars: [None; 2] }
+        Chain { wanted: false, kernel: None, saved: None, result: None, scalars: [None; 3] }
     }
 
     /// The operand's cotangent, where it is wanted.
@@ -242,8 +250,14 @@ pub(crate) struct Slope {
 impl Function {
     /// The function of each element.
     #[track_caller]
-    pub(crate) fn of(&self, x: Tensor, numbers: &[Scalar]) -> Tensor {
+    pub(crate) fn of<K: Kind>(&self, x: Tensor<K>, numbers: &[Scalar]) -> Tensor<K> {
         Tensor::from_raw(unary(self.forward, x.raw, numbers))
+    }
+
+    /// The truth value of each element.
+    #[track_caller]
+    pub(crate) fn truth<K: Kind>(&self, x: Tensor<K>, numbers: &[Scalar]) -> Tensor<Bool> {
+        Tensor::from_raw(unary_to(self.forward, &x.raw, DType::Bool, numbers))
     }
 
     /// The function of each element, and its pullback.
@@ -255,7 +269,7 @@ impl Function {
         let saved = slope.input.then(|| x.raw.clone().keep());
         let y = unary(self.forward, x.raw, numbers);
         let result = slope.output.then(|| y.clone().keep());
-        let mut scalars = [None; 2];
+        let mut scalars = [None; 3];
         let taken = numbers.iter().zip(slope.numbers).filter(|(_, taken)| **taken);
         scalars.iter_mut().zip(taken).for_each(|(slot, (number, _))| *slot = Some(*number));
         (Tensor::from_raw(y), Chain { wanted: true, kernel: slope.kernel, saved, result, scalars })
@@ -267,6 +281,12 @@ pub(crate) struct Pair {
     pub(crate) forward: &'static Kernel,
     /// The gradients by both operands; none where the slope is 0 everywhere.
     pub(crate) slopes: [Option<PairSlope>; 2],
+}
+
+/// A function of a tensor and of another one, or of a number.
+pub(crate) struct Forms {
+    pub(crate) pair: &'static Pair,
+    pub(crate) right: &'static Function,
 }
 
 /// The gradient of a [`Pair`] by one operand: a kernel of the cotangent and of the operands that it reads.

@@ -23,6 +23,11 @@ pub trait Operand: sealed::Sealed {
     fn float_dtype(&self) -> Option<DType> {
         None
     }
+    /// The number, where it is one.
+    #[doc(hidden)]
+    fn as_number(&self) -> Option<Scalar> {
+        None
+    }
     /// The shape of a tensor; a number has no axes.
     #[doc(hidden)]
     fn extents(&self) -> &[usize] {
@@ -82,6 +87,9 @@ macro_rules! numbers {
             type Ct = ();
             fn operand(self, _: DType) -> Value<Float> {
                 Value::Number(Scalar::Float(self as f64))
+            }
+            fn as_number(&self) -> Option<Scalar> {
+                Some(Scalar::Float(*self as f64))
             }
         }
     )* };

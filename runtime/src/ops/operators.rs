@@ -1,12 +1,13 @@
-//! The operators `+ - * /` and unary `-`, and the traits by which model bodies differentiate them.
+//! The operators `+ - * / %` and unary `-`, and the traits by which model bodies differentiate them.
 
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
 
-use super::arith::{IntOp, Op, apply, apply_int, apply_int_left, apply_left};
+use super::arith::{add, apply, apply_int, apply_int_left, div, divide_int, mul, sub};
 use super::arith_pullback::{BinaryPullback, apply_left_vjp, apply_vjp};
+use super::division::{self, remainder as rem};
 use super::operand::{IntOperand, Number, Operand, Value};
 use crate::diff::{Diff, Pullback, Want};
-use crate::tensor::{Int, Tensor};
+use crate::tensor::{Float, Int, Tensor};
 use std::ops;
 
 /// The pullback of an operation without a derivative.
@@ -33,28 +34,28 @@ macro_rules! operator {
             #[track_caller]
             fn $method(self, rhs: R) -> Tensor {
                 let rhs = rhs.operand(self.dtype());
-                apply(Op::$Trait, self, rhs)
+                apply(&$method::FLOATS_FORMS, self, rhs)
             }
         }
         impl<R: Operand> ops::$Trait<R> for &Tensor {
             type Output = Tensor;
             #[track_caller]
             fn $method(self, rhs: R) -> Tensor {
-                apply(Op::$Trait, self.clone(), rhs.operand(self.dtype()))
+                apply(&$method::FLOATS_FORMS, self.clone(), rhs.operand(self.dtype()))
             }
         }
         impl ops::$Trait<Tensor> for Tensor<Int> {
             type Output = Tensor;
             #[track_caller]
             fn $method(self, rhs: Tensor) -> Tensor {
-                apply(Op::$Trait, self.floats(rhs.dtype()), Value::Tensor(rhs))
+                apply(&$method::FLOATS_FORMS, self.floats(rhs.dtype()), Value::Tensor(rhs))
             }
         }
         impl ops::$Trait<f64> for Tensor<Int> {
             type Output = Tensor;
             #[track_caller]
             fn $method(self, rhs: f64) -> Tensor {
-                apply(Op::$Trait, self.float(), Value::Number(rhs.number()))
+                apply(&$method::FLOATS_FORMS, self.float(), Value::Number(rhs.number()))
             }
         }
         operator!(@left $Trait $method f64);
@@ -81,7 +82,7 @@ macro_rules! operator {
             #[track_caller]
             fn $vjp(self, rhs: R, want: Want) -> (Tensor, Self::Pullback) {
                 let rhs = rhs.operand(self.dtype());
-                apply_vjp(Op::$Trait, self, rhs, (want.has(0), want.has(1)))
+                apply_vjp(&$method::FLOATS_FORMS, self, rhs, (want.has(0), want.has(1)))
             }
         }
         impl<R: Operand> $Vjp<R> for &Tensor {
@@ -91,7 +92,7 @@ macro_rules! operator {
             type Pullback = BinaryPullback<Option<Tensor>, R::Ct>;
             #[track_caller]
             fn $vjp(self, rhs: R, want: Want) -> (Tensor, Self::Pullback) {
-                apply_vjp(Op::$Trait, self.clone(), rhs.operand(self.dtype()), (want.has(0), want.has(1)))
+                apply_vjp(&$method::FLOATS_FORMS, self.clone(), rhs.operand(self.dtype()), (want.has(0), want.has(1)))
             }
         }
         impl $Vjp<Tensor> for Tensor<Int> {
@@ -101,7 +102,7 @@ macro_rules! operator {
             type Pullback = BinaryPullback<(), Option<Tensor>>;
             #[track_caller]
             fn $vjp(self, rhs: Tensor, want: Want) -> (Tensor, Self::Pullback) {
-                apply_vjp(Op::$Trait, self.floats(rhs.dtype()), Value::Tensor(rhs), (false, want.has(1)))
+                apply_vjp(&$method::FLOATS_FORMS, self.floats(rhs.dtype()), Value::Tensor(rhs), (false, want.has(1)))
             }
         }
         operator!(@numbers $Trait $method $Vjp $vjp f32 f64 i32 i64 usize);
@@ -111,14 +112,14 @@ macro_rules! operator {
             type Output = Tensor;
             #[track_caller]
             fn $method(self, rhs: Tensor) -> Tensor {
-                apply_left(Op::$Trait, self.number(), rhs)
+                $method::FLOATS_LEFT.of(rhs, &[self.number()])
             }
         }
         impl ops::$Trait<&Tensor> for $N {
             type Output = Tensor;
             #[track_caller]
             fn $method(self, rhs: &Tensor) -> Tensor {
-                apply_left(Op::$Trait, self.number(), rhs.clone())
+                $method::FLOATS_LEFT.of(rhs.clone(), &[self.number()])
             }
         }
     };
@@ -139,10 +140,11 @@ operator!(Add, add, AddVjp, add__vjp, "a + b");
 operator!(Sub, sub, SubVjp, sub__vjp, "a - b");
 operator!(Mul, mul, MulVjp, mul__vjp, "a * b");
 operator!(Div, div, DivVjp, div__vjp, "a / b");
+operator!(Rem, rem, RemVjp, rem__vjp, "a % b");
 
 /// Companions of a number on the left of a tensor.
 macro_rules! left_vjp {
-    ($($Trait:ident $Vjp:ident $vjp:ident: $($N:ident)*;)*) => { $($(
+    ($($method:ident $Vjp:ident $vjp:ident: $($N:ident)*;)*) => { $($(
         impl $Vjp<Tensor> for $N {
             type Output = Tensor;
             type CtLeft = ();
@@ -150,7 +152,7 @@ macro_rules! left_vjp {
             type Pullback = BinaryPullback<(), Option<Tensor>>;
             #[track_caller]
             fn $vjp(self, rhs: Tensor, want: Want) -> (Tensor, Self::Pullback) {
-                apply_left_vjp(Op::$Trait, self.number(), rhs, want.has(1))
+                apply_left_vjp(&$method::FLOATS_LEFT, self.number(), rhs, want.has(1))
             }
         }
         impl $Vjp<&Tensor> for $N {
@@ -160,47 +162,48 @@ macro_rules! left_vjp {
             type Pullback = BinaryPullback<(), Option<Tensor>>;
             #[track_caller]
             fn $vjp(self, rhs: &Tensor, want: Want) -> (Tensor, Self::Pullback) {
-                apply_left_vjp(Op::$Trait, self.number(), rhs.clone(), want.has(1))
+                apply_left_vjp(&$method::FLOATS_LEFT, self.number(), rhs.clone(), want.has(1))
             }
         }
     )*)* };
 }
 left_vjp! {
-    Add AddVjp add__vjp: f64 i32;
-    Sub SubVjp sub__vjp: f64 i32;
-    Mul MulVjp mul__vjp: f64 i32;
-    Div DivVjp div__vjp: f64 i32;
+    add AddVjp add__vjp: f64 i32;
+    sub SubVjp sub__vjp: f64 i32;
+    mul MulVjp mul__vjp: f64 i32;
+    div DivVjp div__vjp: f64 i32;
+    rem RemVjp rem__vjp: f64 i32;
 }
 
-/// Operators on integer tensors; sums, differences and products wrap.
+/// Operators on integer tensors; sums, differences and products wrap, and remainders by 0 are errors.
 macro_rules! int_operator {
-    ($Trait:ident, $method:ident, $Vjp:ident, $vjp:ident) => {
+    ($Trait:ident, $method:ident, $Vjp:ident, $vjp:ident, $apply:path, $apply_left:path) => {
         impl<R: IntOperand> ops::$Trait<R> for Tensor<Int> {
             type Output = Tensor<Int>;
             #[track_caller]
             fn $method(self, rhs: R) -> Tensor<Int> {
-                apply_int(IntOp::$Trait, self, rhs.operand())
+                $apply(&$method::INTS_FORMS, self, rhs.operand())
             }
         }
         impl<R: IntOperand> ops::$Trait<R> for &Tensor<Int> {
             type Output = Tensor<Int>;
             #[track_caller]
             fn $method(self, rhs: R) -> Tensor<Int> {
-                apply_int(IntOp::$Trait, self.clone(), rhs.operand())
+                $apply(&$method::INTS_FORMS, self.clone(), rhs.operand())
             }
         }
         impl ops::$Trait<Tensor<Int>> for i32 {
             type Output = Tensor<Int>;
             #[track_caller]
             fn $method(self, rhs: Tensor<Int>) -> Tensor<Int> {
-                apply_int_left(IntOp::$Trait, self.number(), rhs)
+                $apply_left(&$method::INTS_LEFT, self.number(), rhs)
             }
         }
         impl ops::$Trait<&Tensor<Int>> for i32 {
             type Output = Tensor<Int>;
             #[track_caller]
             fn $method(self, rhs: &Tensor<Int>) -> Tensor<Int> {
-                apply_int_left(IntOp::$Trait, self.number(), rhs.clone())
+                $apply_left(&$method::INTS_LEFT, self.number(), rhs.clone())
             }
         }
         impl<R: IntOperand> $Vjp<R> for Tensor<Int> {
@@ -210,20 +213,39 @@ macro_rules! int_operator {
             type Pullback = Inert;
             #[track_caller]
             fn $vjp(self, rhs: R, _: Want) -> (Tensor<Int>, Inert) {
-                (apply_int(IntOp::$Trait, self, rhs.operand()), Inert)
+                ($apply(&$method::INTS_FORMS, self, rhs.operand()), Inert)
             }
         }
     };
 }
-int_operator!(Add, add, AddVjp, add__vjp);
-int_operator!(Sub, sub, SubVjp, sub__vjp);
-int_operator!(Mul, mul, MulVjp, mul__vjp);
+int_operator!(Add, add, AddVjp, add__vjp, apply_int, apply_int_left);
+int_operator!(Sub, sub, SubVjp, sub__vjp, apply_int, apply_int_left);
+int_operator!(Mul, mul, MulVjp, mul__vjp, apply_int, apply_int_left);
+
+int_operator!(Rem, rem, RemVjp, rem__vjp, division::apply_int, division::apply_int_left);
+
+/// Integers divide into floats.
+impl<R: IntOperand> ops::Div<R> for Tensor<Int> {
+    type Output = Tensor;
+    #[track_caller]
+    fn div(self, rhs: R) -> Tensor {
+        divide_int(self, rhs.operand())
+    }
+}
+
+impl<R: IntOperand> ops::Div<R> for &Tensor<Int> {
+    type Output = Tensor;
+    #[track_caller]
+    fn div(self, rhs: R) -> Tensor {
+        divide_int(self.clone(), rhs.operand())
+    }
+}
 
 impl ops::Neg for Tensor {
     type Output = Tensor;
     #[track_caller]
     fn neg(self) -> Tensor {
-        Tensor::neg(self)
+        Tensor::<Float>::neg(self)
     }
 }
 
@@ -231,7 +253,7 @@ impl ops::Neg for &Tensor {
     type Output = Tensor;
     #[track_caller]
     fn neg(self) -> Tensor {
-        Tensor::neg(self.clone())
+        Tensor::<Float>::neg(self.clone())
     }
 }
 
@@ -239,7 +261,7 @@ impl ops::Neg for Tensor<Int> {
     type Output = Tensor<Int>;
     #[track_caller]
     fn neg(self) -> Tensor<Int> {
-        0 - self
+        Tensor::<Int>::neg(self)
     }
 }
 
@@ -247,6 +269,6 @@ impl ops::Neg for &Tensor<Int> {
     type Output = Tensor<Int>;
     #[track_caller]
     fn neg(self) -> Tensor<Int> {
-        0 - self
+        Tensor::<Int>::neg(self.clone())
     }
 }

@@ -4,10 +4,11 @@
 //! says otherwise below what it says; `tests/ops/ulp.rs` holds each to its own bound. A result below the smallest normal
 //! number may be 0.
 
-use super::elementwise::{Function, Slope};
+use super::elementwise::{Chain, Function, Slope};
 use super::operand::Number;
 use crate::diff::{Pullback, Want};
-use crate::tensor::Tensor;
+use crate::tensor::{Int, Tensor};
+use cotangent_hal::DType;
 use cotangent_macros::functions;
 
 functions! {
@@ -64,11 +65,24 @@ functions! {
     atanh;
     /// The error function of each element.
     erf;
-    /// One minus the error function of each element. Where the result is small its last digits are lost. The error is below
-    /// 1.2e-7 rather than relative to the result.
+    /// One minus the error function of each element, exact where it is small. The error is below 4 units in the last place.
     erfc;
+    /// The number whose error function each element is; infinite at -1 and 1, NaN beyond.
+    erfinv;
     /// The logarithm of the size of the gamma function of each element.
     lgamma;
+    /// The derivative of [`lgamma`](Tensor::lgamma) at each element; NaN at 0 and at negative whole numbers.
+    digamma;
+    /// `sin(π x) / (π x)` of each element `x`, and 1 at 0. The angle is rounded, so that the error grows with it.
+    sinc;
+    /// The logarithm of the odds, `log(x / (1 - x))`, of each element `x`; NaN outside of 0 to 1.
+    logit;
+    /// As [`logit`](Tensor::logit), of each element kept between `eps` and `1 - eps`; slope 0 where that moves it.
+    logit_with = logit(eps);
+    /// Each angle in degrees as radians.
+    deg2rad;
+    /// Each angle in radians as degrees.
+    rad2deg;
     /// The logistic function `1 / (1 + e^-x)` of each element.
     sigmoid;
     /// The logarithm of the logistic function of each element.
@@ -109,6 +123,17 @@ functions! {
     softplus_with = softplus(beta, threshold);
     /// `x / (1 + |x|)` of each element `x`.
     softsign;
+    /// Each element where it is below `-lambd` or above `lambd`, else 0.
+    hardshrink(lambd);
+    /// Each element moved towards 0 by `lambd`, and 0 where it does not get there.
+    softshrink(lambd);
+    /// `x - tanh x` of each element `x`.
+    ///
+    /// The error is below 2 units in the last place of the element.
+    tanhshrink;
+    /// Each element where it is above `threshold`, else `value`; the slope at the threshold is 0.
+    threshold(threshold, value);
+    mod finite = nan_to_num(nan, posinf, neginf);
     /// `x (x + 3) / 6` between -3 and 3 of each element `x`, 0 below and `x` above: [`silu`](Tensor::silu) in pieces.
     ///
     /// The error is below 1.8 units in the last place of the result or of 1, whichever is larger.
@@ -127,4 +152,87 @@ functions! {
     trunc;
     /// The fraction of each element, with its sign.
     frac;
+}
+
+impl Tensor {
+    /// Each element itself.
+    pub fn positive(self) -> Tensor {
+        self
+    }
+
+    #[doc(hidden)]
+    #[allow(non_snake_case, reason = "companions bear the method's name")]
+    pub fn positive__vjp(
+        self,
+        want: Want,
+    ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>,)> + use<>) {
+        (self, if want.has(0) { Chain::passing() } else { Chain::unwanted() })
+    }
+
+    /// Another name of [`sign`](Tensor::sign), which it is for real numbers.
+    #[track_caller]
+    pub fn sgn(self) -> Tensor {
+        self.sign()
+    }
+
+    #[doc(hidden)]
+    #[allow(non_snake_case, reason = "companions bear the method's name")]
+    #[track_caller]
+    pub fn sgn__vjp(
+        self,
+        want: Want,
+    ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>,)> + use<>) {
+        self.sign__vjp(want)
+    }
+
+    /// Each element, with 0 in place of NaN and the largest and the lowest number of the dtype in place of the infinities.
+    /// Slope 0 where an element is replaced.
+    #[track_caller]
+    pub fn nan_to_num(self) -> Tensor {
+        let [high, low] = limits(self.dtype());
+        self.nan_to_num_with(0.0, high, low)
+    }
+
+    #[doc(hidden)]
+    #[allow(non_snake_case, reason = "companions bear the method's name")]
+    #[track_caller]
+    pub fn nan_to_num__vjp(
+        self,
+        want: Want,
+    ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>,)> + use<>) {
+        let [high, low] = limits(self.dtype());
+        finite::FUNCTION.vjp(self, &[0.0.number(), high.number(), low.number()], want)
+    }
+
+    /// As [`nan_to_num`](Tensor::nan_to_num), with these numbers in place of NaN, `inf` and `-inf`.
+    #[track_caller]
+    pub fn nan_to_num_with(self, nan: impl Number, posinf: impl Number, neginf: impl Number) -> Tensor {
+        finite::FUNCTION.of(self, &[nan.number(), posinf.number(), neginf.number()])
+    }
+
+    #[doc(hidden)]
+    #[allow(non_snake_case, reason = "companions bear the method's name")]
+    #[allow(clippy::type_complexity, reason = "the type of a companion names all of its cotangents")]
+    #[track_caller]
+    pub fn nan_to_num_with__vjp<A: Number, B: Number, C: Number>(
+        self,
+        nan: A,
+        posinf: B,
+        neginf: C,
+        want: Want,
+    ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, (), (), ())> + use<A, B, C>) {
+        let (y, chain) = finite::FUNCTION.vjp(self, &[nan.number(), posinf.number(), neginf.number()], want);
+        (y, crate::diff::pull(move |ct, (): &mut ()| (chain.pull(ct, &mut ()).0, (), (), ())))
+    }
+}
+
+/// The largest and the lowest number of a float dtype.
+fn limits(dtype: DType) -> [f64; 2] {
+    let high = match dtype {
+        DType::F64 => f64::MAX,
+        DType::F16 => f64::from(half::f16::MAX),
+        DType::BF16 => f64::from(half::bf16::MAX),
+        DType::F32 | DType::I64 | DType::I32 | DType::U8 | DType::Bool => f64::from(f32::MAX),
+    };
+    [high, -high]
 }

@@ -2,8 +2,9 @@
 
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
 
+use super::turn::Turn;
 use crate::diff::{Pullback, Want, pull};
-use crate::tensor::{Tensor, axis_of};
+use crate::tensor::{Float, Tensor};
 use cotangent_macros::kernel;
 
 /// `exp(x) / sum(exp(x))` of each row.
@@ -24,57 +25,12 @@ fn log_softmax(x: Tensor![R.., C]) -> Tensor![R.., C] {
     }
 }
 
-/// How an axis becomes that of the rows, and back: the last one and it change places. A scalar is a row of its own.
-#[derive(Clone, Copy)]
-enum Turn {
-    Scalar,
-    Swap(usize),
-}
-
-impl Turn {
-    #[track_caller]
-    fn of(op: &str, x: &Tensor, axis: isize) -> Turn {
-        match x.shape() {
-            [] if axis == 0 || axis == -1 => Turn::Scalar,
-            _ => Turn::Swap(axis_of(op, axis, &x.raw.shape)),
-        }
-    }
-
-    fn to_rows(self, x: Tensor) -> Tensor {
-        match self {
-            Turn::Scalar => x.unsqueeze(0),
-            Turn::Swap(_) => self.back(x),
-        }
-    }
-
-    fn back(self, x: Tensor) -> Tensor {
-        match self {
-            Turn::Scalar => x.squeeze(0),
-            Turn::Swap(axis) => {
-                let last = x.rank() - 1;
-                Tensor::from_raw(x.raw.swap_axes(axis, last))
-            }
-        }
-    }
-
-    /// The pullback of a function of rows as one along the axis.
-    fn pullback<P>(self, of_rows: P) -> impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, ())>
-    where
-        P: Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>,)>,
-    {
-        pull(move |ct: Option<Tensor>, (): &mut ()| {
-            let (dx,) = of_rows.pull(ct.map(|ct| self.to_rows(ct)), &mut ());
-            (dx.map(|dx| self.back(dx)), ())
-        })
-    }
-}
-
 impl Tensor {
     /// `exp(x) / sum(exp(x))` along an axis, counted from the end where negative.
     #[track_caller]
     pub fn softmax(self, axis: isize) -> Tensor {
-        let turn = Turn::of("softmax", &self, axis);
-        turn.back(softmax(turn.to_rows(self)))
+        let turn = Turn::of("softmax", self.shape(), axis);
+        turn.tensor(softmax(turn.rows(self)))
     }
 
     #[doc(hidden)]
@@ -84,16 +40,37 @@ impl Tensor {
         axis: isize,
         want: Want,
     ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, ())> + use<>) {
-        let turn = Turn::of("softmax", &self, axis);
-        let (y, of_rows) = softmax::vjp(turn.to_rows(self), want.of_function());
-        (turn.back(y), turn.pullback(of_rows))
+        let turn = Turn::of("softmax", self.shape(), axis);
+        let (y, of_rows) = softmax::vjp(turn.rows(self), want.of_function());
+        (turn.tensor(y), turn.pullback(of_rows))
+    }
+
+    /// The [`softmax`](Tensor::softmax) of the negated elements along an axis: the smallest gets the most.
+    #[track_caller]
+    pub fn softmin(self, axis: isize) -> Tensor {
+        self.neg().softmax(axis)
+    }
+
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn softmin__vjp(
+        self,
+        axis: isize,
+        want: Want,
+    ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, ())> + use<>) {
+        let (y, pullback) = self.neg().softmax__vjp(axis, want);
+        let pullback = pull(move |ct, (): &mut ()| {
+            let (dx, ()) = pullback.pull(ct, &mut ());
+            (dx.map(Tensor::<Float>::neg), ())
+        });
+        (y, pullback)
     }
 
     /// The logarithm of the [`softmax`](Tensor::softmax) along an axis, without its loss of digits.
     #[track_caller]
     pub fn log_softmax(self, axis: isize) -> Tensor {
-        let turn = Turn::of("log_softmax", &self, axis);
-        turn.back(log_softmax(turn.to_rows(self)))
+        let turn = Turn::of("log_softmax", self.shape(), axis);
+        turn.tensor(log_softmax(turn.rows(self)))
     }
 
     #[doc(hidden)]
@@ -103,8 +80,8 @@ impl Tensor {
         axis: isize,
         want: Want,
     ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, ())> + use<>) {
-        let turn = Turn::of("log_softmax", &self, axis);
-        let (y, of_rows) = log_softmax::vjp(turn.to_rows(self), want.of_function());
-        (turn.back(y), turn.pullback(of_rows))
+        let turn = Turn::of("log_softmax", self.shape(), axis);
+        let (y, of_rows) = log_softmax::vjp(turn.rows(self), want.of_function());
+        (turn.tensor(y), turn.pullback(of_rows))
     }
 }

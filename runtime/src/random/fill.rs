@@ -186,6 +186,90 @@ impl Tensor<Int> {
     }
 }
 
+impl Tensor {
+    /// Uniform numbers in `[0, 1)`, of this tensor's shape, dtype and device.
+    #[track_caller]
+    pub fn rand_like(&self, rng: &mut Rng) -> Self {
+        fill(&UNIFORM, self.shape(), rng, self.device(), [0.0, 1.0]).to(self.dtype())
+    }
+
+    /// Numbers of the standard normal distribution, of this tensor's shape, dtype and device.
+    #[track_caller]
+    pub fn randn_like(&self, rng: &mut Rng) -> Self {
+        fill(&NORMAL, self.shape(), rng, self.device(), [0.0, 1.0]).to(self.dtype())
+    }
+
+    /// 1 with the probability that each element is, else 0, in its dtype. A probability of at most 0 gives 0, one of at
+    /// least 1 gives 1, and NaN 0.
+    #[track_caller]
+    pub fn bernoulli(&self, rng: &mut Rng) -> Self {
+        let dtype = self.dtype();
+        fill(&UNIFORM, self.shape(), rng, self.device(), [0.0, 1.0]).lt(self.clone().float()).floats(dtype)
+    }
+
+    /// `count` indices along the last axis, drawn with the weights that the elements are: `[N] -> [count]`,
+    /// `[M, N] -> [M, count]`. With replacement an index may come again. The weights need not add up to 1. Waits for the
+    /// device.
+    ///
+    /// Raises `Error::Shape` for other ranks, and `Error::Argument` where a weight is negative or not finite, a row has too
+    /// few that are above 0, or none.
+    #[track_caller]
+    pub fn multinomial(&self, count: usize, replacement: bool, rng: &mut Rng) -> Tensor<Int> {
+        let (rows, n) = match *self.shape() {
+            [n] => (1, n),
+            [rows, n] => (rows, n),
+            _ => raise(Error::Shape {
+                op: "multinomial".into(),
+                message: format!("the weights are {:?}, expected one axis or two", self.shape()),
+            }),
+        };
+        let weights = self.to_vec_of::<f64>();
+        let mut drawn = Vec::with_capacity(rows * count);
+        for row in weights.chunks(n.max(1)).take(rows) {
+            draw(row, count, replacement, rng, &mut drawn);
+        }
+        let shape = if self.rank() == 1 { vec![count] } else { vec![rows, count] };
+        Tensor::from_vec(drawn, shape, self.device())
+    }
+}
+
+/// Draws indices of one row of weights: each is where a uniform number falls among the sums of the weights before.
+#[track_caller]
+fn draw(weights: &[f64], count: usize, replacement: bool, rng: &mut Rng, drawn: &mut Vec<i64>) {
+    let fail = |message: String| -> ! { raise(Error::Argument { op: "multinomial".into(), message }) };
+    if let Some(bad) = weights.iter().find(|w| !w.is_finite() || **w < 0.0) {
+        fail(format!("a weight is {bad}, expected finite numbers of at least 0"));
+    }
+    let (mut left, positive) = (weights.to_vec(), weights.iter().filter(|w| **w > 0.0).count());
+    let needed = if replacement { count.min(1) } else { count };
+    if positive < needed {
+        fail(format!("{count} indices were asked for, but {positive} weights of a row are above 0"));
+    }
+    for _ in 0..count {
+        let total: f64 = left.iter().sum();
+        let mut at = rng.uniform() * total;
+        let hit = left.iter().position(|w| {
+            at -= w;
+            at < 0.0 && *w > 0.0
+        });
+        // Rounding may leave nothing at the end.
+        let hit = hit.or_else(|| left.iter().rposition(|w| *w > 0.0)).unwrap_or(0);
+        if !replacement {
+            left[hit] = 0.0;
+        }
+        drawn.push(hit as i64);
+    }
+}
+
+impl Tensor<Int> {
+    /// The numbers `0..n` in a random order: `[n]`.
+    #[track_caller]
+    pub fn randperm(n: usize, rng: &mut Rng, device: &Device) -> Self {
+        let values: Vec<i64> = rng.permutation(n).into_iter().map(|i| i as i64).collect();
+        Tensor::from_vec(values, [n], device)
+    }
+}
+
 #[track_caller]
 fn fill(kernel: &'static Kernel, shape: &[usize], rng: &mut Rng, device: &Device, numbers: [f32; 2]) -> Tensor {
     let out = Raw::empty(device, DType::F32, shape);

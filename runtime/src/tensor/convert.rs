@@ -2,7 +2,7 @@
 
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
 
-use super::{Bool, Float, Int, Kind, Tensor};
+use super::{Bool, Int, Kind, Tensor};
 use crate::diff::{Pullback, Want, pull};
 use crate::raise::raise;
 use cotangent_hal::{DType, Error};
@@ -11,8 +11,8 @@ impl<K: Kind> Tensor<K> {
     /// The same values as `dtype`, another of the same kind: rounded to nearest with ties to even; integers wrap.
     /// Itself where it has that dtype.
     ///
-    /// Raises `Error::Dtype` where the dtype is of another kind: floats become integers by `int`, integers become
-    /// floats by `float`.
+    /// Raises `Error::Dtype` where the dtype is of another kind: a change of kind is one of type, by
+    /// [`int`](Self::int), [`float`](Self::float) and [`bool`](Self::bool).
     #[track_caller]
     pub fn to(self, dtype: DType) -> Self {
         if !K::accepts(dtype) {
@@ -80,18 +80,17 @@ floats! {
     bfloat16, bfloat16__vjp, BF16;
 }
 
-impl Tensor<Float> {
-    /// The values as integers (`i64`), towards zero. NaN becomes 0, what is out of range the nearest integer.
+impl<K: Kind> Tensor<K> {
+    /// The values as integers (`i64`): floats towards zero, true as 1. NaN becomes 0, and what is out of range the nearest
+    /// integer. [`to`](Self::to) makes other precisions of them, which wraps.
     #[track_caller]
     pub fn int(self) -> Tensor<Int> {
         Tensor::from_raw(self.raw.cast(DType::I64))
     }
-}
 
-impl Tensor<Bool> {
-    /// 1 where true, 0 elsewhere (`i64`).
+    /// Where the values are not 0: true for NaN.
     #[track_caller]
-    pub fn int(self) -> Tensor<Int> {
-        Tensor::from_raw(self.raw.cast(DType::I64))
+    pub fn bool(self) -> Tensor<Bool> {
+        Tensor::from_raw(self.raw.cast(DType::Bool))
     }
 }

@@ -40,6 +40,24 @@ impl<K: Kind> Tensor<K> {
         Tensor::from_raw(Raw::full(device, E::DTYPE, &shape.into_shape().all("full_of"), value.scalar()))
     }
 
+    /// 0 everywhere (false, of truth values), of this tensor's shape, dtype and device.
+    #[track_caller]
+    pub fn zeros_like(&self) -> Self {
+        Tensor::from_raw(Raw::full(&self.raw.device, self.raw.dtype, &self.raw.shape, Scalar::Int(0)))
+    }
+
+    /// 1 everywhere (true, of truth values), of this tensor's shape, dtype and device.
+    #[track_caller]
+    pub fn ones_like(&self) -> Self {
+        Tensor::from_raw(Raw::full(&self.raw.device, self.raw.dtype, &self.raw.shape, Scalar::Int(1)))
+    }
+
+    /// `value` everywhere, of this tensor's shape, dtype and device.
+    #[track_caller]
+    pub fn full_like<E: Element<Kind = K>>(&self, value: E) -> Self {
+        Tensor::from_raw(Raw::full(&self.raw.device, self.raw.dtype, &self.raw.shape, value.scalar()))
+    }
+
     /// A tensor without axes. The number's type gives the kind.
     #[track_caller]
     pub fn scalar<E: Element<Kind = K>>(value: E, device: &Device) -> Self {
@@ -58,18 +76,6 @@ impl Tensor<Float> {
     #[track_caller]
     pub fn ones(shape: impl IntoShape, device: &Device) -> Self {
         Tensor::from_raw(Raw::full(device, DType::F32, &shape.into_shape().all("ones"), Scalar::Float(1.0)))
-    }
-
-    /// 0 everywhere, of this tensor's shape, dtype and device.
-    #[track_caller]
-    pub fn zeros_like(&self) -> Self {
-        Tensor::from_raw(Raw::full(&self.raw.device, self.raw.dtype, &self.raw.shape, Scalar::Float(0.0)))
-    }
-
-    /// 1 everywhere, of this tensor's shape, dtype and device.
-    #[track_caller]
-    pub fn ones_like(&self) -> Self {
-        Tensor::from_raw(Raw::full(&self.raw.device, self.raw.dtype, &self.raw.shape, Scalar::Float(1.0)))
     }
 }
 

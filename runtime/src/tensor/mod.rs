@@ -11,12 +11,14 @@ mod dims;
 mod display;
 mod kind;
 mod raw;
+mod sequence;
 mod sizes;
 
 #[cfg(feature = "cpu")]
 pub use create::{arange, causal_mask};
 pub use dims::{Dims, MAX_RANK, PerAxis, Strides};
 pub use kind::{Bool, Element, Float, Int, Kind, Storage};
+pub use sequence::Constant;
 pub use sizes::{Axes, Extent, Extents, IntoAxes, IntoShape};
 
 pub(crate) use bits::{Moves, of_each_size};

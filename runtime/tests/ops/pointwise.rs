@@ -37,6 +37,23 @@ fn log_gamma(x: f64) -> f64 {
     above - (0..10).map(|k| (x + f64::from(k)).ln()).sum::<f64>()
 }
 
+/// The inverse of the error function by bisection.
+fn exact_erfinv(y: f64) -> f64 {
+    let (mut low, mut high) = (-3.0, 3.0);
+    for _ in 0..60 {
+        let middle = (low + high) / 2.0;
+        if exact_erf(middle) < y { low = middle } else { high = middle }
+    }
+    (low + high) / 2.0
+}
+
+/// The slope of the logarithm of the gamma function above 0, by its asymptotic series twenty places further up.
+fn exact_digamma(x: f64) -> f64 {
+    let z = x + 20.0;
+    let series = 1.0 / (12.0 * z.powi(2)) - 1.0 / (120.0 * z.powi(4)) + 1.0 / (252.0 * z.powi(6));
+    z.ln() - 0.5 / z - series - (0..20).map(|k| 1.0 / (x + f64::from(k))).sum::<f64>()
+}
+
 macro_rules! check {
     ($($name:ident $vjp:ident $(($($n:literal),*))? $low:literal..$high:literal $f:expr;)*) => { $(
         #[test]
@@ -86,6 +103,18 @@ check! {
     acosh acosh__vjp 1.3..4.0 f64::acosh;
     atanh atanh__vjp -0.8..0.8 f64::atanh;
     erfc erfc__vjp -2.0..2.0 |x| 1.0 - exact_erf(x);
+    erfinv erfinv__vjp -0.9..0.9 exact_erfinv;
+    digamma digamma__vjp 0.5..4.0 exact_digamma;
+    sinc sinc__vjp 0.1..2.0 |x| (std::f64::consts::PI * x).sin() / (std::f64::consts::PI * x);
+    logit logit__vjp 0.1..0.9 |x| (x / (1.0 - x)).ln();
+    logit_with logit_with__vjp(0.05) 0.1..0.9 |x| (x / (1.0 - x)).ln();
+    deg2rad deg2rad__vjp -200.0..200.0 f64::to_radians;
+    rad2deg rad2deg__vjp -4.0..4.0 f64::to_degrees;
+    hardshrink hardshrink__vjp(0.5) 0.6..2.0 |x| x;
+    softshrink softshrink__vjp(0.5) -2.0..-0.6 |x| x + 0.5;
+    tanhshrink tanhshrink__vjp 1.0..3.0 |x| x - x.tanh();
+    threshold threshold__vjp(0.5, 3.0) -1.0..0.4 |_| 3.0;
+    nan_to_num nan_to_num__vjp -2.0..2.0 |x| x;
     lgamma lgamma__vjp 0.5..4.0 log_gamma;
     logsigmoid logsigmoid__vjp -6.0..6.0 |x| -exact_softplus(-x);
     relu6 relu6__vjp 0.1..5.9 |x| x;

@@ -6,12 +6,12 @@ use cotangent_runtime::testing::{GradCheck, check_grad};
 use cotangent_runtime::{Error, Tensor, attempt};
 
 /// All subsets of the axes of a shape.
-fn subsets(rank: usize) -> impl Iterator<Item = Vec<usize>> {
+pub(crate) fn subsets(rank: usize) -> impl Iterator<Item = Vec<usize>> {
     (0..1 << rank).map(move |mask| (0..rank).filter(|i| mask >> i & 1 == 1).collect())
 }
 
 /// The elements that fold into each element of the result, without and with the axes.
-fn groups(x: &Array, axes: &[usize]) -> (Vec<usize>, Vec<usize>, Vec<Vec<f64>>) {
+pub(crate) fn groups(x: &Array, axes: &[usize]) -> (Vec<usize>, Vec<usize>, Vec<Vec<f64>>) {
     let kept: Vec<usize> = (0..x.shape.len()).filter(|i| !axes.contains(i)).collect();
     let short: Vec<usize> = kept.iter().map(|&i| x.shape[i]).collect();
     let long: Vec<usize> = (0..x.shape.len()).map(|i| if axes.contains(&i) { 1 } else { x.shape[i] }).collect();
@@ -23,8 +23,11 @@ fn groups(x: &Array, axes: &[usize]) -> (Vec<usize>, Vec<usize>, Vec<Vec<f64>>) 
     (short, long, groups)
 }
 
+/// Declares the test of a reduction with the axes and without, over all layouts and sets of axes. An argument stands
+/// before the axes or behind them.
 macro_rules! check {
-    ($test:ident: $name:ident $vjp:ident $keepdim:ident $keepdim_vjp:ident, $f:expr, $skip_empty:literal) => {
+    ($test:ident: $name:ident $vjp:ident $keepdim:ident $keepdim_vjp:ident ($($before:expr)?; $($after:expr)?),
+        $f:expr, $skip_empty:literal, $smooth:expr) => {
         #[test]
         fn $test() {
             let f: fn(&[f64]) -> f64 = $f;
@@ -33,22 +36,29 @@ macro_rules! check {
                     if $skip_empty && axes.iter().any(|&i| shape[i] == 0) {
                         continue;
                     }
-                    for x in layouts(shape, -1.0, 1.0, n as u64) {
+                    for x in layouts(shape, 0.2, 1.2, n as u64) {
                         let (short, long, groups) = groups(&Array::of(&x), &axes);
                         let data: Vec<f64> = groups.iter().map(|g| f(g)).collect();
-                        // Neighbours closer than the step of the differences would cross the kink of a maximum.
-                        let smooth = !$skip_empty || groups.iter().all(|g| lead(g) > 0.1);
+                        // Near a kink the step of the differences would cross it.
+                        let smooth: fn(&[f64]) -> bool = $smooth;
+                        let smooth = groups.iter().all(|g| smooth(g));
                         for (shape, keepdim) in [(short, false), (long, true)] {
                             let want = Array { shape, data: data.clone() };
                             let (x, axes) = (x.clone(), axes.clone());
-                            let op = |x: Tensor| if keepdim { x.$keepdim(&axes) } else { x.$name(&axes) };
+                            let op = |x: Tensor| {
+                                if keepdim {
+                                    x.$keepdim($($before,)? &axes $(, $after)?)
+                                } else {
+                                    x.$name($($before,)? &axes $(, $after)?)
+                                }
+                            };
                             if !smooth {
                                 close(&op(x), &want);
                             } else if keepdim {
-                                let vjp = |x: Tensor, w: Want| x.$keepdim_vjp(&axes, w);
+                                let vjp = |x: Tensor, w: Want| x.$keepdim_vjp($($before,)? &axes, $($after,)? w);
                                 check_unary(&x, &want, op, vjp, |p, ct| pulled(p, ct).0);
                             } else {
-                                let vjp = |x: Tensor, w: Want| x.$vjp(&axes, w);
+                                let vjp = |x: Tensor, w: Want| x.$vjp($($before,)? &axes, $($after,)? w);
                                 check_unary(&x, &want, op, vjp, |p, ct| pulled(p, ct).0);
                             }
                         }
@@ -59,19 +69,58 @@ macro_rules! check {
     };
 }
 
-/// How far the largest number leads.
+/// How far the extremes lead.
 fn lead(group: &[f64]) -> f64 {
     let mut sorted = group.to_vec();
     sorted.sort_by(f64::total_cmp);
     match sorted[..] {
-        [.., second, first] => first - second,
+        [low, high] => high - low,
+        [low, next, .., second, first] => (first - second).min(next - low),
+        [low, middle, high] => (high - middle).min(middle - low),
         _ => f64::INFINITY,
     }
 }
 
-check!(sums: sum sum__vjp sum_keepdim sum_keepdim__vjp, |g| g.iter().sum(), false);
-check!(means: mean mean__vjp mean_keepdim mean_keepdim__vjp, |g| g.iter().sum::<f64>() / g.len() as f64, false);
-check!(maxima: amax amax__vjp amax_keepdim amax_keepdim__vjp, |g| g.iter().copied().fold(f64::NEG_INFINITY, f64::max), true);
+fn leads(group: &[f64]) -> bool {
+    lead(group) > 0.1
+}
+
+fn largest(group: &[f64]) -> f64 {
+    group.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+fn smallest(group: &[f64]) -> f64 {
+    group.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+fn variance(group: &[f64], correction: f64) -> f64 {
+    let n = group.len() as f64;
+    let mean = group.iter().sum::<f64>() / n;
+    group.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - correction).max(0.0)
+}
+
+fn norm(group: &[f64], p: f64) -> f64 {
+    group.iter().map(|v| v.abs().powf(p)).sum::<f64>().powf(1.0 / p)
+}
+
+check!(sums: sum sum__vjp sum_keepdim sum_keepdim__vjp (;), |g| g.iter().sum(), false, |_| true);
+check!(means: mean mean__vjp mean_keepdim mean_keepdim__vjp (;), |g| g.iter().sum::<f64>() / g.len() as f64, false, |_| true);
+check!(products: prod prod__vjp prod_keepdim prod_keepdim__vjp (;), |g| g.iter().product(), false, |_| true);
+check!(maxima: amax amax__vjp amax_keepdim amax_keepdim__vjp (;), largest, true, leads);
+check!(minima: amin amin__vjp amin_keepdim amin_keepdim__vjp (;), smallest, true, leads);
+check!(log_sums: logsumexp logsumexp__vjp logsumexp_keepdim logsumexp_keepdim__vjp (;),
+    |g| g.iter().map(|v| v.exp()).sum::<f64>().ln(), false, |_| true);
+check!(variances: var_with var_with__vjp var_with_keepdim var_with_keepdim__vjp (; 0.0), |g| variance(g, 0.0), false, |_| true);
+check!(deviations: std_with std_with__vjp std_with_keepdim std_with_keepdim__vjp (; -1.0),
+    |g| variance(g, -1.0).sqrt(), false, |g| variance(g, -1.0) > 0.01);
+check!(norms_1: norm norm__vjp norm_keepdim norm_keepdim__vjp (1.0;), |g| norm(g, 1.0), false, |_| true);
+check!(norms_2: norm norm__vjp norm_keepdim norm_keepdim__vjp (2.0;), |g| norm(g, 2.0), false, |_| true);
+check!(norms_3: norm norm__vjp norm_keepdim norm_keepdim__vjp (3.0;), |g| norm(g, 3.0), false, |_| true);
+check!(norms_infinite: norm norm__vjp norm_keepdim norm_keepdim__vjp (f64::INFINITY;), largest, true, leads);
+check!(norms_minus_infinite: norm norm__vjp norm_keepdim norm_keepdim__vjp (f64::NEG_INFINITY;), smallest, true, leads);
+check!(sums_of_numbers: nansum nansum__vjp nansum_keepdim nansum_keepdim__vjp (;), |g| g.iter().sum(), false, |_| true);
+check!(means_of_numbers: nanmean nanmean__vjp nanmean_keepdim nanmean_keepdim__vjp (;),
+    |g| g.iter().sum::<f64>() / g.len() as f64, false, |_| true);
 
 #[test]
 fn large_folds_cut_rows_and_slices() {

@@ -104,7 +104,9 @@ bounds! {
     acosh: Ulp(2.0);
     atanh: Ulp(2.0);
     erf: Ulp(1.2);
-    erfc: OfOne(1.0);
+    erfc: Ulp(4.0);
+    deg2rad: Ulp(1.0);
+    rad2deg: Ulp(1.0);
     lgamma: Ulp(1.0);
     sigmoid: Ulp(2.0);
     logsigmoid: Ulp(2.0);
@@ -121,6 +123,11 @@ bounds! {
     mish: Normal(4.0);
     softplus: Ulp(2.0);
     softsign: Ulp(1.6);
+    hardshrink(0.5): Ulp(0.0);
+    softshrink(0.5): Ulp(0.5);
+    threshold(0.25, 2.0): Ulp(0.0);
+    logit: OfOne(3.0);
+    nan_to_num_with(1.0, 2.0, 3.0): Ulp(0.0);
     hardswish: OfOne(1.8);
     hardsigmoid: OfOne(1.0);
     sign: Ulp(0.0);

@@ -35,6 +35,8 @@ macro_rules! reduction {
     };
 }
 
+pub(super) use reduction;
+
 pub(super) const ROWS: &[Row] = &[
     ("abs", |i| method!(i, abs, abs__vjp())),
     ("exp", |i| method!(i, exp, exp__vjp())),
@@ -68,8 +70,6 @@ pub(super) const ROWS: &[Row] = &[
     ("sub", |i| binary!(i, |a, b| a - b, SubVjp::sub__vjp)),
     ("mul", |i| binary!(i, |a, b| a * b, MulVjp::mul__vjp)),
     ("div", |i| binary!(i, |a, b| a / b, DivVjp::div__vjp)),
-    ("maximum", |i| binary!(i, Tensor::maximum, Tensor::maximum__vjp)),
-    ("minimum", |i| binary!(i, Tensor::minimum, Tensor::minimum__vjp)),
     ("matmul", |i| binary!(i, Tensor::matmul, Tensor::matmul__vjp)),
     ("sum", |i| reduction!(i, sum sum__vjp, sum_keepdim sum_keepdim__vjp)),
     ("mean", |i| reduction!(i, mean mean__vjp, mean_keepdim mean_keepdim__vjp)),

@@ -1,7 +1,8 @@
 //! The built-in functions of two tensors as kernels, and those of their gradients, from the table.
 //!
 //! `binary! { name; name of both; }` makes a module for each function, of kernels for each kind of operands: of two
-//! tensors, of a tensor and a number, and with `of both` of a number and a tensor too.
+//! tensors, of a tensor and a number, and with `of both` of a number and a tensor too. `FLOATS_FORMS` and `INTS_FORMS` are
+//! the first two together.
 
 use super::Callees;
 use super::code::Numbers;
@@ -60,9 +61,12 @@ fn expand(entry: &Entry, diags: &mut Diags) -> Option<TokenStream> {
     };
     let kinds: &[Kind] = match f.takes {
         Takes::Floats => &[Kind::Float],
-        Takes::Numbers | Takes::Any => &[Kind::Float, Kind::Int],
+        Takes::Numbers => &[Kind::Float, Kind::Int],
+        Takes::Any => &[Kind::Float, Kind::Int, Kind::Bool],
         Takes::Truths => &[Kind::Bool],
-        Takes::Bits | Takes::Integers | Takes::Choice => &[],
+        Takes::Bits => &[Kind::Int, Kind::Bool],
+        Takes::Integers => &[Kind::Int],
+        Takes::Choice => &[],
     };
     let mut statics = Statics::default();
     let mut forms = vec![];
@@ -139,9 +143,16 @@ fn form(f: &Function, kind: Kind, number: Number, statics: &mut Statics, diags: 
     let name = |suffix: &str| Ident::new(&format!("{kinds}{suffix}"), Span::call_site());
     Some(match number {
         Number::None => {
-            let name = name("");
+            let (name, forms) = (name(""), name("_FORMS"));
+            let right = Ident::new(&format!("{kinds}_RIGHT"), Span::call_site());
+            let forms = (kind != Kind::Bool).then(|| {
+                quote! {
+                    pub(crate) static #forms: super::Forms = super::Forms { pair: &#name, right: &#right };
+                }
+            });
             quote! {
                 pub(crate) static #name: super::Pair = super::Pair { forward: &#forward, slopes: [#(#slopes),*] };
+                #forms
             }
         }
         Number::Right | Number::Left => {
@@ -219,6 +230,7 @@ mod tests {
         let count = |items: &str| expanded(items).matches("static KERNEL").count();
         // Floats and integers, of two tensors and with a number.
         assert_eq!(count("add;"), 4);
+        assert_eq!(count("bitwise_and;"), 3);
         assert_eq!(count("mul;"), 4 + 2);
         assert!(expanded("add;").contains("kernel : None , reads : [false , false]"));
         assert!(expanded("lt;").contains("slopes : [None , None]"));

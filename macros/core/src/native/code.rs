@@ -284,6 +284,12 @@ impl Kernels<'_> {
         let (mut above, mut below) = (None, None);
         for link in factors {
             let (power, factor) = (link.k.as_int(), self.operand(link.id));
+            if power == -1 && self.is_sum_of_softmax(link.id) {
+                // One division a row, as rustc moves it out of the loop.
+                let inverse = quote!((1.0 / #factor));
+                above = Some(above.map_or(inverse.clone(), |code| quote!(#code * #inverse)));
+                continue;
+            }
             let side = if power > 0 { &mut above } else { &mut below };
             let times = power.unsigned_abs();
             let whole = match (kind, times) {
@@ -313,6 +319,18 @@ impl Kernels<'_> {
             (None, Some(below)) => quote!((1.0 / (#below))),
             (None, None) => quote!(1.0),
         }
+    }
+
+    /// Whether a node is the sum of `e^(x - m)` with the maximum `m` of all `x`: from 1 up to the number of elements, so that
+    /// its inverse is a number without loss of digits.
+    fn is_sum_of_softmax(&self, id: Id) -> bool {
+        let Node::Fold(Fold::Sum, over, body) = self.node(id) else { return false };
+        let Node::Unary(Unary::Exp, difference) = self.node(body) else { return false };
+        let Node::Sum { c, terms, .. } = self.node(difference) else { return false };
+        let &[x, m] = self.k.links(terms) else { return false };
+        let Node::Fold(Fold::Max, of, largest) = self.node(m.id) else { return false };
+        let signs = (x.k.as_float(), m.k.as_float(), c.as_float()) == (1.0, -1.0, 0.0);
+        signs && largest == x.id && self.k.links(over) == self.k.links(of)
     }
 }
 
@@ -359,30 +377,33 @@ fn unary(op: Unary, kind: Kind, x: TokenStream) -> TokenStream {
         Unary::Log => quote!(math::log::<FMA>(#x)),
         Unary::Tanh => quote!(math::tanh::<FMA>(#x)),
         Unary::Erf => quote!(math::erf::<FMA>(#x)),
+        Unary::Erfc => quote!(math::erfc::<FMA>(#x)),
+        Unary::Erfinv => quote!((scalar::erfinv(f64::from(#x)) as Real)),
         Unary::Sigmoid => quote!(math::sigmoid::<FMA>(#x)),
         Unary::Rsqrt => quote!(math::rsqrt::<FMA>(#x)),
         Unary::Sin => quote!(math::sin::<FMA>(#x)),
         Unary::Cos => quote!(math::cos::<FMA>(#x)),
         Unary::Expm1 => quote!(math::expm1::<FMA>(#x)),
         Unary::Log1p => quote!(math::log1p::<FMA>(#x)),
-        Unary::Tan => quote!(#x.tan()),
-        Unary::Asin => quote!(#x.asin()),
-        Unary::Acos => quote!(#x.acos()),
-        Unary::Atan => quote!(#x.atan()),
+        Unary::Tan => quote!(Real::tan(#x)),
+        Unary::Asin => quote!(Real::asin(#x)),
+        Unary::Acos => quote!(Real::acos(#x)),
+        Unary::Atan => quote!(Real::atan(#x)),
         Unary::Sinh => quote!(math::sinh::<FMA>(#x)),
         Unary::Cosh => quote!(math::cosh::<FMA>(#x)),
         Unary::Asinh => quote!(math::asinh::<FMA>(#x)),
         Unary::Acosh => quote!(math::acosh::<FMA>(#x)),
         Unary::Atanh => quote!(math::atanh::<FMA>(#x)),
-        Unary::Sqrt => quote!(#x.sqrt()),
+        Unary::Sqrt => quote!(Real::sqrt(#x)),
         Unary::Lgamma => quote!((scalar::lgamma(f64::from(#x)) as Real)),
         Unary::Digamma => quote!((scalar::digamma(f64::from(#x)) as Real)),
+        Unary::Trigamma => quote!((scalar::trigamma(f64::from(#x)) as Real)),
         Unary::Abs if kind == Kind::Int => quote!(i64::wrapping_abs(#x)),
-        Unary::Abs => quote!(#x.abs()),
-        Unary::Floor => quote!(#x.floor()),
-        Unary::Ceil => quote!(#x.ceil()),
-        Unary::Round => quote!(#x.round_ties_even()),
-        Unary::Trunc => quote!(#x.trunc()),
+        Unary::Abs => quote!(Real::abs(#x)),
+        Unary::Floor => quote!(Real::floor(#x)),
+        Unary::Ceil => quote!(Real::ceil(#x)),
+        Unary::Round => quote!(Real::round_ties_even(#x)),
+        Unary::Trunc => quote!(Real::trunc(#x)),
         Unary::Not => quote!((!#x)),
         Unary::Detach => x,
     }

@@ -2,7 +2,8 @@
 //!
 //! `functions! { /// Doc. name; other(number); name_with = name(number); }` gives each method the numbers that are
 //! written; those left out have their defaults. `mod name = function(3.0);` makes the kernels without a method. A number
-//! may stand for the second operand of a function.
+//! may stand for the second operand of a function. What takes integers too is a method of both kinds; what gives truth
+//! values has no companion.
 
 use super::Callees;
 use super::code::Numbers;
@@ -104,7 +105,7 @@ fn expand(entry: &Entry, diags: &mut Diags) -> Option<TokenStream> {
     let of = entry.of.as_ref().unwrap_or(&entry.name);
     let (passed, operands) = (entry.passed(), entry.numbers.len());
     let fits = |f: &&Function| f.arity == 1 || f.arity == 1 + operands && f.numbers.is_empty();
-    let Some(f) = function(&of.to_string()).filter(fits).filter(|f| f.takes != Takes::Truths) else {
+    let Some(f) = function(&of.to_string()).filter(fits) else {
         diags.error(of, format!("`{of}` is no function of one tensor"));
         return None;
     };
@@ -114,18 +115,36 @@ fn expand(entry: &Entry, diags: &mut Diags) -> Option<TokenStream> {
         diags.error(of, format!("the numbers of `{of}` are `{}`", known.join(", ")));
         return None;
     }
-    let kernel = kernel(f, &entry.numbers)?;
-    let numbers = (1..).zip(&passed).map(|(at, _)| (at, Kind::Float)).collect();
-    let forward = pointwise_of(&kernel, "FORWARD", &[0], &numbers, Callees::NONE);
+    if matches!(f.takes, Takes::Truths | Takes::Bits) {
+        return bits(f, entry);
+    }
+    let kernel = kernel_of(f, Kind::Float, &entry.numbers)?;
+    let forward = forward(&kernel, Kind::Float, &passed, "FORWARD");
+    let truths = kernel.outs.iter().any(|out| out.kind == Kind::Bool);
     let (backward, slope) = match vjp(&kernel, &[Arg(0)], Save::Useful) {
+        _ if truths => (quote!(), quote!(None)),
         Ok(derivative) => gradient(f, &derivative.backward, passed.len()),
         Err(errors) => {
             errors.into_iter().for_each(|error| diags.error(of, error));
             return None;
         }
     };
+    let ints = match f.takes {
+        Takes::Numbers if entry.numbers.is_empty() => {
+            let forward = self::forward(&kernel_of(f, Kind::Int, &[])?, Kind::Int, &[], "FORWARD_INTS");
+            Some(quote! {
+                #forward
+                pub(crate) static INTS: super::Function = super::Function { forward: &FORWARD_INTS, slope: None };
+            })
+        }
+        _ => None,
+    };
     let name = &entry.name;
-    let methods = entry.method.then(|| methods(entry));
+    let methods = match (entry.method, truths) {
+        (false, _) => quote!(),
+        (true, false) => methods(entry, ints.is_some()),
+        (true, true) => truth_methods(entry, ints.is_some()),
+    };
     Some(quote! {
         #[allow(non_snake_case, unused, clippy::all)]
         pub(crate) mod #name {
@@ -133,15 +152,47 @@ fn expand(entry: &Entry, diags: &mut Diags) -> Option<TokenStream> {
             #forward
             #backward
             pub(crate) static FUNCTION: super::Function = super::Function { forward: &FORWARD, slope: #slope };
+            #ints
         }
         #methods
     })
 }
 
+/// The kernels of a function of truth values, and of integers where it takes them; without methods.
+fn bits(f: &Function, entry: &Entry) -> Option<TokenStream> {
+    let name = &entry.name;
+    let kinds: &[(Kind, &str)] = match f.takes {
+        Takes::Truths => &[(Kind::Bool, "BOOLS")],
+        _ => &[(Kind::Int, "INTS"), (Kind::Bool, "BOOLS")],
+    };
+    let mut code = vec![];
+    for &(kind, kinds) in kinds {
+        let kernel = Ident::new(&format!("FORWARD_{kinds}"), Span::call_site());
+        let forward = forward(&kernel_of(f, kind, &[])?, kind, &[], &kernel.to_string());
+        let kinds = Ident::new(kinds, Span::call_site());
+        code.push(quote! {
+            #forward
+            pub(crate) static #kinds: super::Function = super::Function { forward: &#kernel, slope: None };
+        });
+    }
+    Some(quote! {
+        #[allow(non_snake_case, unused, clippy::all)]
+        pub(crate) mod #name {
+            use ::cotangent::__private::native::scalar;
+            #(#code)*
+        }
+    })
+}
+
+fn forward(kernel: &Kernel, kind: Kind, passed: &[&Ident], name: &str) -> TokenStream {
+    let numbers = (1..).zip(passed).map(|(at, _)| (at, kind)).collect();
+    pointwise_of(kernel, name, &[0], &numbers, Callees::NONE)
+}
+
 /// A function of one element and of numbers.
-fn kernel(f: &Function, numbers: &[Number]) -> Option<Kernel> {
+fn kernel_of(f: &Function, kind: Kind, numbers: &[Number]) -> Option<Kernel> {
     let mut b = Builder::new(f.name);
-    let x = b.arg("x", Kind::Float, &[]);
+    let x = b.arg("x", kind, &[]);
     let mut operands = vec![b.load(x, &[])];
     for number in numbers {
         operands.push(match number {
@@ -183,7 +234,33 @@ fn gradient(f: &Function, backward: &cotangent_ir::Stage, count: usize) -> (Toke
     (code, slope)
 }
 
-fn methods(entry: &Entry) -> TokenStream {
+/// The methods of a function that gives truth values.
+fn truth_methods(entry: &Entry, ints: bool) -> TokenStream {
+    let (Entry { attrs, name, .. }, numbers) = (entry, entry.passed());
+    let of_ints = ints.then(|| {
+        quote! {
+            impl Tensor<Int> {
+                #(#attrs)*
+                #[track_caller]
+                pub fn #name(self) -> Tensor<Bool> {
+                    #name::INTS.truth(self, &[])
+                }
+            }
+        }
+    });
+    quote! {
+        impl Tensor {
+            #(#attrs)*
+            #[track_caller]
+            pub fn #name(self #(, #numbers: impl Number)*) -> Tensor<Bool> {
+                #name::FUNCTION.truth(self, &[#(#numbers.number()),*])
+            }
+        }
+        #of_ints
+    }
+}
+
+fn methods(entry: &Entry, ints: bool) -> TokenStream {
     let (Entry { attrs, name, .. }, numbers) = (entry, entry.passed());
     let companion = Ident::new(&format!("{name}__vjp"), name.span());
     let types: Vec<Ident> = (0..numbers.len()).map(|n| Ident::new(&format!("N{n}"), Span::call_site())).collect();
@@ -193,7 +270,19 @@ fn methods(entry: &Entry) -> TokenStream {
         true => quote!((y, chain)),
         false => quote!((y, crate::diff::pull(move |ct, (): &mut ()| (chain.pull(ct, &mut ()).0, #(#units),*)))),
     };
+    let of_ints = ints.then(|| {
+        quote! {
+            impl Tensor<Int> {
+                #(#attrs)*
+                #[track_caller]
+                pub fn #name(self) -> Tensor<Int> {
+                    #name::INTS.of(self, &[])
+                }
+            }
+        }
+    });
     quote! {
+        #of_ints
         impl Tensor {
             #(#attrs)*
             #[track_caller]
@@ -237,6 +326,13 @@ mod tests {
         assert!(expanded("relu;").contains("input : false , output : true"));
         assert!(expanded("gelu;").contains("input : true , output : false"));
         assert!(expanded("floor;").contains("slope : None"));
+        assert!(expanded("isnan;").contains("pub fn isnan (self) -> Tensor < Bool >"));
+    }
+
+    #[test]
+    fn what_takes_integers_is_a_method_of_them_too() {
+        assert!(expanded("abs;").contains("impl Tensor < Int >") && expanded("signbit;").contains("INTS . truth"));
+        assert!(!expanded("exp;").contains("Int"));
     }
 
     #[test]
@@ -252,6 +348,5 @@ mod tests {
         assert!(expanded("gleu;").contains("is no function of one tensor"));
         assert!(expanded("maximum;").contains("is no function of one tensor"));
         assert!(expanded("elu(slope);").contains("the numbers of `elu` are `alpha`"));
-        assert!(expanded("digamma;").contains("compile_error"));
     }
 }

@@ -45,14 +45,26 @@ pub fn exp<const FMA: bool>(x: f32) -> f32 {
 /// `e^x` as `(1 + rest) * 2^n` with `rest` between -0.3 and 0.42, for `|x|` below 100.
 #[inline(always)]
 fn exp_parts<const FMA: bool>(x: f32) -> (f32, i32) {
+    let (r, n) = powers_of_two::<FMA>(x);
+    (expm1_near_zero::<FMA>(r), n)
+}
+
+/// `x` as `r + n ln 2` with `|r|` at most about half of `ln 2`, for `|x|` below 100.
+#[inline(always)]
+fn powers_of_two<const FMA: bool>(x: f32) -> (f32, i32) {
     let rounded = fma::<FMA>(x, std::f32::consts::LOG2_E, ROUND);
     let n = rounded - ROUND;
     let r = fma::<FMA>(n, -LN2_HIGH, x);
     let r = fma::<FMA>(n, -LN2_LOW, r);
+    (r, (rounded.to_bits() as i32).wrapping_sub(ROUND.to_bits() as i32))
+}
+
+/// `e^r - 1` for `|r|` up to about 0.4.
+#[inline(always)]
+fn expm1_near_zero<const FMA: bool>(r: f32) -> f32 {
     let p =
         polynomial::<FMA, 6>(r, [1.987_569_1e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 5e-1]);
-    let n = (rounded.to_bits() as i32).wrapping_sub(ROUND.to_bits() as i32);
-    (fma::<FMA>(p, r * r, r), n)
+    fma::<FMA>(p, r * r, r)
 }
 
 /// `y * 2^n`, in two factors: n reaches 128, which no exponent holds.
@@ -213,12 +225,49 @@ pub fn erf<const FMA: bool>(x: f32) -> f32 {
     let p = fma::<FMA>(p, t, -1.287_175_1e-1);
     let large = 1.0 - exp::<FMA>(fma::<FMA>(p, t, -t));
     let large = if t > 4.0 { 1.0 } else { large };
+    (if t > 0.927_734_4 { large } else { erf_near_zero::<FMA>(t) }).copysign(x)
+}
+
+/// The error function between -0.93 and 0.93.
+#[inline(always)]
+fn erf_near_zero<const FMA: bool>(x: f32) -> f32 {
     let q = polynomial::<FMA, 6>(
-        square,
+        x * x,
         [-5.967_617e-4, 4.991_194_2e-3, -2.676_813_5e-2, 1.128_199_25e-1, -3.761_253_4e-1, 1.283_791_7e-1],
     );
-    let small = fma::<FMA>(q, t, t);
-    (if t > 0.927_734_4 { large } else { small }).copysign(x)
+    fma::<FMA>(q, x, x)
+}
+
+/// One minus the error function, error below 4. Results below the smallest normal number may be 0.
+#[inline(always)]
+pub fn erfc<const FMA: bool>(x: f32) -> f32 {
+    let t = x.abs();
+    // The square in two parts, the first exact: 12 bits times 12 bits.
+    let high = f32::from_bits(t.to_bits() & 0xffff_f000);
+    let rest = (high - t) * (high + t);
+    let (r, n) = powers_of_two::<FMA>(-high * high);
+    let bell = f32::from_bits((expm1_near_zero::<FMA>(r + rest) + 1.0).to_bits().wrapping_add((n as u32) << 23));
+    // `(1 + 2t) e^(t^2) erfc(t)` by `(t - 3) / (t + 3)`.
+    let s = (t - 3.0) / (t + 3.0);
+    let p = polynomial::<FMA, 10>(
+        s,
+        [
+            -5.265_771_2e-4,
+            1.837_523_4e-3,
+            2.390_377_3e-3,
+            -2.376_442_96e-2,
+            6.833_798_6e-2,
+            -1.192_735_55e-1,
+            1.296_426_3e-1,
+            -4.756_232e-2,
+            -1.356_210_5e-1,
+            1.253_008_1,
+        ],
+    );
+    let tail = bell * (p / (1.0 + 2.0 * t));
+    let tail = if t > 9.3 { 0.0 } else { tail };
+    let far = if x < 0.0 { 2.0 - tail } else { tail };
+    if t < 0.5 { 1.0 - erf_near_zero::<FMA>(x) } else { far }
 }
 
 /// The logistic function `1 / (1 + e^-x)`, error below 2. Results below the smallest normal number may be 0.

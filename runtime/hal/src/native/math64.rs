@@ -73,6 +73,12 @@ pub fn erf<const FMA: bool>(x: f64) -> f64 {
     libm::erf(x)
 }
 
+/// One minus the error function.
+#[inline(always)]
+pub fn erfc<const FMA: bool>(x: f64) -> f64 {
+    libm::erfc(x)
+}
+
 /// The logistic function `1 / (1 + e^-x)`.
 #[inline(always)]
 pub fn sigmoid<const FMA: bool>(x: f64) -> f64 {

@@ -115,7 +115,7 @@ pub fn shift_right(a: i64, by: i64) -> i64 {
     a >> if (0..64).contains(&by) { by } else { 63 }
 }
 
-pub use cotangent_ir::special::{digamma, lgamma};
+pub use cotangent_ir::special::{digamma, erfinv, lgamma, trigamma};
 
 /// Word `at` of the random stream `key`.
 #[inline(always)]

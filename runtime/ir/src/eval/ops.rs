@@ -2,7 +2,7 @@
 
 use crate::build::{quot, rem, shl, shr};
 use crate::kernel::{Binary, Fold, Kind, Num, Unary};
-use crate::special::{digamma, erf, lgamma};
+use crate::special::{digamma, erf, erfc, erfinv, lgamma, trigamma};
 use std::cmp::Ordering;
 
 /// A function of one operand of that kind.
@@ -31,12 +31,15 @@ pub(super) fn unary(op: Unary, kind: Kind, n: Num) -> Num {
         (Unary::Acosh, _) => x.acosh(),
         (Unary::Atanh, _) => x.atanh(),
         (Unary::Erf, _) => erf(x),
+        (Unary::Erfc, _) => erfc(x),
+        (Unary::Erfinv, _) => erfinv(x),
         (Unary::Sigmoid, _) if x < 0.0 => x.exp() / (1.0 + x.exp()),
         (Unary::Sigmoid, _) => 1.0 / (1.0 + (-x).exp()),
         (Unary::Sqrt, _) => x.sqrt(),
         (Unary::Rsqrt, _) => 1.0 / x.sqrt(),
         (Unary::Lgamma, _) => lgamma(x),
         (Unary::Digamma, _) => digamma(x),
+        (Unary::Trigamma, _) => trigamma(x),
         (Unary::Floor, _) => x.floor(),
         (Unary::Ceil, _) => x.ceil(),
         (Unary::Round, _) => x.round_ties_even(),

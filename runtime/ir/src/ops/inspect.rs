@@ -8,7 +8,10 @@ super::family! {
     method half() -> Active, "same", FIB, burn "";
     method bfloat16() -> Active, "same", FIB, burn "";
     method detach() -> Tensor, "same", F;
-    method int() -> Tensor, "same", FB, torch "long";
+    method int() -> Tensor, "same", FIB, torch "long";
+    method bool() -> Tensor, "same", FIB;
+    method equal(Value) -> Value, "", FIB, burn "";
+    method allclose(Value, Value, Value) -> Value, "", FI, burn "all_close";
     method size(Value) -> Value, "", FIB, burn "dims";
     method shape() -> Value, "", FIB;
     method rank() -> Value, "", FIB, torch "dim";

@@ -258,11 +258,14 @@ fn unary_kinds(op: Unary) -> Kinds {
         | Unary::Acosh
         | Unary::Atanh
         | Unary::Erf
+        | Unary::Erfc
+        | Unary::Erfinv
         | Unary::Sigmoid
         | Unary::Sqrt
         | Unary::Rsqrt
         | Unary::Lgamma
         | Unary::Digamma
+        | Unary::Trigamma
         | Unary::Floor
         | Unary::Ceil
         | Unary::Round

@@ -189,7 +189,7 @@ fn missing_rules_are_named() {
         &[Arg(0)],
         "the derivative of a scan over max is not supported yet; mark it with `detach`, or use the operation `cummax`",
     );
-    fails("digamma(x[r, i])", &[Arg(0)], "the derivative of `digamma` is not supported yet; mark it with `detach`");
+    fails("trigamma(x[r, i])", &[Arg(0)], "the derivative of `trigamma` is not supported yet; mark it with `detach`");
     fails("x[r, i]", &[Arg(2)], "`t` cannot have a derivative: it is an integer, not a float");
     fails("x[r, i]", &[Arg(9)], "there is no argument 9");
     assert!(vjp(&on("r, i", "detach(cummax[i](x[r, i]))"), &[Arg(0)], Save::Useful).is_ok());

@@ -11,7 +11,7 @@ fn kernel_of(name: &str, kinds: &[Kind]) -> Kernel {
     let n = b.size(n);
     let i = b.axis("i", n);
     let mut operands = vec![];
-    for (name, &kind) in ["x", "y", "z"].iter().zip(kinds) {
+    for (name, &kind) in ["x", "y", "z", "w"].iter().zip(kinds) {
         let arg = b.arg(name, kind, &[n]);
         operands.push(b.load_over(arg, &[i]));
     }
@@ -54,7 +54,7 @@ fn check_slopes(name: &str, columns: &[&[f64]], expected: &[&[f64]]) {
 
 #[test]
 fn every_float_function_has_a_right_gradient() {
-    for f in FUNCTIONS.iter().filter(|f| matches!(f.takes, Takes::Floats | Takes::Numbers) && f.name != "digamma") {
+    for f in FUNCTIONS.iter().filter(|f| matches!(f.takes, Takes::Floats | Takes::Numbers)) {
         let k = kernel_of(f.name, &vec![Kind::Float; f.arity]);
         if k.outs[0].kind != Kind::Float {
             continue;
@@ -62,7 +62,19 @@ fn every_float_function_has_a_right_gradient() {
         // Inside of every function's domain and away from kinks.
         let positive = matches!(
             f.name,
-            "log" | "log2" | "log10" | "sqrt" | "rsqrt" | "pow" | "powf" | "lgamma" | "log1p" | "reciprocal" | "div"
+            "log"
+                | "log2"
+                | "log10"
+                | "sqrt"
+                | "rsqrt"
+                | "pow"
+                | "powf"
+                | "lgamma"
+                | "digamma"
+                | "log1p"
+                | "reciprocal"
+                | "div"
+                | "xlogy"
         );
         let mut rng = Rng::new(3);
         for _ in 0..8 {
@@ -71,7 +83,8 @@ fn every_float_function_has_a_right_gradient() {
                     let value = |x: f64| match f.name {
                         _ if positive => x.abs() + 0.2,
                         "acosh" => x.abs() + 1.2,
-                        "asin" | "acos" | "atanh" => x / 2.0,
+                        "asin" | "acos" | "atanh" | "erfinv" => x / 2.0,
+                        "logit" => 0.5 + x / 4.0,
                         "hardswish" | "hardsigmoid" => 3.0 * x,
                         _ => x,
                     };
@@ -92,7 +105,7 @@ fn gradients_at_kinks_are_those_of_pytorch() {
     check_slopes(
         "clamp",
         &[&[-1.0, 0.0, 0.5, 1.0, 2.0], low, high],
-        &[&[0.0, 1.0, 1.0, 1.0, 0.0], &[1.0, 0.0, 0.0, 0.0, 0.0], &[0.0, 0.0, 0.0, 0.0, 1.0]],
+        &[&[0.0, 0.5, 1.0, 0.5, 0.0], &[1.0, 0.5, 0.0, 0.0, 0.0], &[0.0, 0.0, 0.0, 0.5, 1.0]],
     );
     check_slopes("maximum", &[&[1.0, 2.0, 3.0], &[2.0, 2.0, 2.0]], &[&[0.0, 0.5, 1.0], &[1.0, 0.5, 0.0]]);
     check_slopes("minimum", &[&[1.0, 2.0, 3.0], &[2.0, 2.0, 2.0]], &[&[1.0, 0.5, 0.0], &[0.0, 0.5, 1.0]]);
@@ -108,6 +121,12 @@ fn gradients_at_kinks_are_those_of_pytorch() {
     check_slopes("mish", &[&[1000.0, -1000.0]], &[&[1.0, 0.0]]);
     check_slopes("square", &[&[0.0]], &[&[0.0]]);
     check_slopes("mul", &[&[0.0], &[0.0]], &[&[0.0], &[0.0]]);
+    check_slopes("sinc", &[&[0.0]], &[&[0.0]]);
+    check_slopes("hypot", &[&[0.0, 3.0], &[0.0, 4.0]], &[&[0.0, 0.6], &[0.0, 0.8]]);
+    check_slopes("logaddexp", &[&[1.0], &[1.0]], &[&[0.5], &[0.5]]);
+    check_slopes("xlogy", &[&[0.0, 0.0], &[0.0, 2.0]], &[&[0.0, 2f64.ln()], &[0.0, 0.0]]);
+    check_slopes("clamp_max", &[&[1.0, 2.0, 3.0], &[2.0; 3]], &[&[1.0, 0.5, 0.0], &[0.0, 0.5, 1.0]]);
+    check_slopes("fmod", &[&[7.0, -7.0], &[3.0, 3.0]], &[&[1.0, 1.0], &[-2.0, 2.0]]);
 }
 
 #[test]
@@ -129,7 +148,19 @@ fn values_at_the_edges() {
     check("relu", &[&[nan, -0.0, 2.0]], &[nan, 0.0, 2.0]);
     check("fmod", &[&[7.0, -7.0, 7.0, -7.0], &[3.0, 3.0, -3.0, -3.0]], &[1.0, -1.0, 1.0, -1.0]);
     check("remainder", &[&[7.0, -7.0, 7.0, -7.0], &[3.0, 3.0, -3.0, -3.0]], &[1.0, 2.0, -2.0, -1.0]);
-    check("floor_divide", &[&[7.0, -7.0], &[2.0, 2.0]], &[3.0, -4.0]);
+    check("floor_divide", &[&[7.0, -7.0, 1.0, -1.0, 1.0], &[2.0, 2.0, 0.1, inf, 0.0]], &[3.0, -4.0, 9.0, -1.0, inf]);
+    check("hypot", &[&[3.0, 0.0, inf, 1e300], &[4.0, 0.0, 1.0, 1e300]], &[5.0, 0.0, inf, 2f64.sqrt() * 1e300]);
+    check("copysign", &[&[1.0, -2.0, 3.0], &[-0.0, 0.0, -1.0]], &[-1.0, 2.0, -3.0]);
+    check("logaddexp", &[&[0.0, inf, -1e9, -inf], &[0.0, inf, 1.0, -inf]], &[2f64.ln(), inf, 1.0, -inf]);
+    check("xlogy", &[&[0.0, 0.0, 2.0], &[0.0, nan, 1.0]], &[0.0, nan, 0.0]);
+    check("clamp_min", &[&[nan, 1.0, 1.0], &[0.0, nan, 2.0]], &[nan, nan, 2.0]);
+    check("nan_to_num", &[&[nan, inf, -inf, 1.0]], &[0.0, f32::MAX.into(), f32::MIN.into(), 1.0]);
+    check("sinc", &[&[0.0, 0.5]], &[1.0, std::f64::consts::FRAC_2_PI]);
+    check("logit", &[&[0.5, 1.0, 2.0]], &[0.0, inf, nan]);
+    check("softshrink", &[&[nan, 0.2, 1.0, -1.0]], &[nan, 0.0, 0.5, -0.5]);
+    check("hardshrink", &[&[nan, 0.2, 1.0, -0.5]], &[nan, 0.0, 1.0, 0.0]);
+    check("threshold", &[&[nan, 0.2, -1.0]], &[nan, 0.2, 0.0]);
+    check("erfc", &[&[5.0, -1.0]], &[1.537_459_794_428_034_8e-12, 1.842_700_792_949_714_9]);
     check("clamp", &[&[nan, 5.0, -5.0], &[0.0; 3], &[1.0, 1.0, -1.0]], &[nan, 1.0, -1.0]);
     check("softplus", &[&[0.0, 1000.0, -1000.0]], &[2f64.ln(), 1000.0, 0.0]);
     check("logsigmoid", &[&[0.0, -1000.0]], &[-(2f64.ln()), -1000.0]);

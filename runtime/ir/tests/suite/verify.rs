@@ -160,11 +160,11 @@ fn linked_is_inlined() {
 #[test]
 fn errors_in_a_callee_point_at_the_call() {
     let k = parse_with_lines(
-        "kernel f\narg a: float\nout y: float\n  y = digamma(a * a)\n\
+        "kernel f\narg a: float\nout y: float\n  y = trigamma(a * a)\n\
          kernel k\narg x: float\nout y: float\n  y = exp(\n    @f.y(x)\n  )",
     )
     .unwrap();
     let errors = vjp(&k, &[Arg(0)], Save::Useful).unwrap_err();
-    assert_eq!(errors[0].to_string(), "the derivative of `digamma` is not supported yet; mark it with `detach`");
+    assert_eq!(errors[0].to_string(), "the derivative of `trigamma` is not supported yet; mark it with `detach`");
     assert_eq!(errors[0].span, Some(9));
 }

@@ -56,6 +56,23 @@ pub const fn select(inputs: &[Shape], plain: &[Plain], out: usize) -> Step {
     broadcast(inputs, plain, out)
 }
 
+/// `[x, weight]`: the shape of `x`; the weight is one number, or one for each entry of axis 1.
+pub const fn prelu(inputs: &[Shape], _plain: &[Plain], _out: usize) -> Step {
+    let (x, weight) = (input(inputs, 0), input(inputs, 1));
+    let step = same(inputs, &[], 0);
+    if weight.full() && (weight.is_empty() || (weight.len() == 1 && weight.axis(0).is(1))) {
+        return step;
+    }
+    let fail = Fail::Channels { input: x, weight };
+    if weight.len() > 1 || (x.full() && x.len() < 2) || (x.full() && x.axis(1).differs(&weight.last(0))) {
+        return Step::mistake(fail);
+    }
+    if x.full() && weight.full() && x.axis(1).same(&weight.axis(0)) {
+        return step;
+    }
+    step.doubt(if x.known() && weight.known() { fail } else { Fail::None })
+}
+
 /// A number from operands of equal shapes.
 pub const fn scalar_of_same(inputs: &[Shape], _plain: &[Plain], _out: usize) -> Step {
     let mut step = Step::proof(Shape::SCALAR);

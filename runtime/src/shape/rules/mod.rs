@@ -7,20 +7,25 @@
 //! says what the listed axes decide.
 
 mod axis;
+mod einsum;
 mod elementwise;
 mod index;
+mod linear;
 mod matmul;
 mod movement;
 mod order;
 mod part;
 mod reduce;
 mod reshape;
+mod search;
 mod slice;
 
-pub use elementwise::{broadcast, broadcast_first, same, scalar_of_same, select};
+pub use einsum::einsum;
+pub use elementwise::{broadcast, broadcast_first, prelu, same, scalar_of_same, select};
 pub use index::{
     gather, index_fill, index_put, index_select, masked_scatter, masked_select, one_hot, scatter, take, take_along_dim,
 };
+pub use linear::{addmm, baddbmm, bmm, cdist, cosine_similarity, cov, cross, dot, kron, mm, mv, outer, square};
 pub use matmul::{embedding, matmul};
 pub use movement::{
     chunk, diag, diag_embed, diagonal, expand_as, flip, hstack, matrices, meshgrid, movedim, repeat, repeat_interleave,
@@ -28,8 +33,11 @@ pub use movement::{
 };
 pub use order::{permute, t, transpose};
 pub use part::{arange, cat, causal_mask, glu, narrow, split, stack};
-pub use reduce::{along, cross_entropy, ctc_loss, layer_norm, reduce, reduce_keepdim};
+pub use reduce::{
+    along, cross_entropy, ctc_loss, layer_norm, reduce, reduce_keepdim, reduce_second, reduce_second_keepdim,
+};
 pub use reshape::{expand, flatten, reshape, squeeze, unsqueeze};
+pub use search::{histc, nonzero, searchsorted, some, topk, unique_with};
 pub use slice::{one_entry, pad, slice, slice_put, unfold};
 
 use super::dim::Dim;
@@ -50,7 +58,7 @@ const fn argument(plain: &[Plain], i: usize) -> Plain {
 const fn number(plain: &Plain) -> Dim {
     match plain {
         Plain::Dim(dim) => *dim,
-        Plain::List { .. } | Plain::All | Plain::Entry(_) | Plain::Unknown => Dim::UNKNOWN,
+        Plain::List { .. } | Plain::All | Plain::Entry(_) | Plain::Text(_) | Plain::Unknown => Dim::UNKNOWN,
     }
 }
 

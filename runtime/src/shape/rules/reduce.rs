@@ -46,6 +46,16 @@ pub const fn reduce_keepdim(inputs: &[Shape], plain: &[Plain], _out: usize) -> S
     if known { Step::proof(kept) } else { Step::guess(kept) }
 }
 
+/// As [`reduce`], of an operation whose axes stand second: `norm(p, axes)`.
+pub const fn reduce_second(inputs: &[Shape], plain: &[Plain], out: usize) -> Step {
+    reduce(inputs, &[argument(plain, 1)], out)
+}
+
+/// As [`reduce_keepdim`], of an operation whose axes stand second.
+pub const fn reduce_second_keepdim(inputs: &[Shape], plain: &[Plain], out: usize) -> Step {
+    reduce_keepdim(inputs, &[argument(plain, 1)], out)
+}
+
 /// The shape itself, which has the named axis.
 pub const fn along(inputs: &[Shape], plain: &[Plain], _out: usize) -> Step {
     let shape = input(inputs, 0);

@@ -15,7 +15,7 @@ pub const fn slice(inputs: &[Shape], plain: &[Plain], _out: usize) -> Step {
             Plain::Entry(Entry::At(_) | Entry::Range { .. }) => named += 1,
             Plain::Entry(Entry::Ellipsis) => ellipsis = true,
             Plain::Entry(Entry::New) => {}
-            Plain::Dim(_) | Plain::List { .. } | Plain::All | Plain::Unknown => break,
+            Plain::Dim(_) | Plain::List { .. } | Plain::All | Plain::Text(_) | Plain::Unknown => break,
         }
         count += 1;
     }
@@ -54,7 +54,7 @@ pub const fn slice(inputs: &[Shape], plain: &[Plain], _out: usize) -> Step {
                 }
                 axis += 1;
             }
-            Plain::Dim(_) | Plain::List { .. } | Plain::All | Plain::Unknown => {}
+            Plain::Dim(_) | Plain::List { .. } | Plain::All | Plain::Text(_) | Plain::Unknown => {}
         }
         i += 1;
     }

@@ -38,6 +38,7 @@ impl Operation {
             return None;
         }
         match &call.callee {
+            Callee::Operator { name: "rem", .. } => function("remainder").map(Operation::Elements),
             Callee::Operator { name, .. } => function(name).map(Operation::Elements),
             Callee::Operation { name } => named(&name.to_string(), call),
             Callee::Layer { .. } | Callee::Function { .. } | Callee::Associated { .. } | Callee::Read { .. } => None,
@@ -62,8 +63,15 @@ fn named(name: &str, call: &Call) -> Option<Operation> {
     let f = function(if name == "softplus_with" { "softplus" } else { name })?;
     let fits = matches!(f.takes, Takes::Floats | Takes::Numbers)
         && (f.arity..=f.arity + f.numbers.len()).contains(&call.args.len());
-    // The exponent decides how a power is computed.
-    let known = name != "powf" || call.args[1..].iter().all(|a| as_literal(a).is_some());
+    // The exponent decides how a power is computed, numbers as bounds have other slopes than tensors, and the dtype
+    // decides what is put in the place of infinities.
+    let tensor = |a: &Operand| matches!(a, Operand::Active { .. });
+    let known = match name {
+        "pow" | "powf" | "clamp" | "clamp_min" | "clamp_max" => {
+            call.args[1..].iter().all(|a| tensor(a) || as_literal(a).is_some())
+        }
+        _ => name != "nan_to_num",
+    };
     (fits && known).then_some(Operation::Elements(f))
 }
 

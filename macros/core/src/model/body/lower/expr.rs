@@ -11,8 +11,8 @@ use proc_macro2::Ident;
 use quote::quote;
 use syn::{Expr, ExprCall, ExprMethodCall};
 
-/// The functions whose first argument is a list of tensors.
-const LISTS: &[&str] = &["cat", "stack", "hstack", "vstack", "meshgrid"];
+/// The functions that take a list of tensors.
+const LISTS: &[&str] = &["cat", "einsum", "stack", "hstack", "vstack", "meshgrid"];
 
 /// The arguments of an operation that are no tensors.
 pub(super) fn values<'e>(operation: &Op, args: impl Iterator<Item = &'e Expr>) -> Vec<&'e Expr> {
@@ -290,8 +290,9 @@ impl Lower<'_, '_> {
         let (mut args, mut shapes) = (vec![], vec![]);
         match known {
             Some(operation) if LISTS.contains(&operation.name) => {
+                let list = operation.arguments.iter().position(|a| *a == Argument::Operand);
                 for (at, arg) in c.args.iter().enumerate() {
-                    if at == 0 {
+                    if Some(at) == list {
                         let (operand, elements) = self.list_operand(arg);
                         args.push(operand);
                         shapes = elements;
@@ -325,17 +326,19 @@ impl Lower<'_, '_> {
         Lowered::Active(value, var)
     }
 
-    /// The first argument of `cat` and `stack`, and the shapes of its elements where it is written out.
+    /// The tensors of `cat`, `stack` and `einsum`, and the shapes of the elements where they are written out.
     fn list_operand(&mut self, arg: &Expr) -> (Operand, Vec<proc_macro2::TokenStream>) {
-        let elements: Option<Vec<Expr>> = match arg {
-            Expr::Array(a) => Some(a.elems.iter().cloned().collect()),
-            Expr::Macro(m) => list_elements(&m.mac),
+        let (elements, list): (Option<Vec<Expr>>, bool) = match arg {
+            Expr::Array(a) => (Some(a.elems.iter().cloned().collect()), true),
+            Expr::Tuple(t) => (Some(t.elems.iter().cloned().collect()), false),
+            Expr::Macro(m) => (list_elements(&m.mac), true),
             Expr::Reference(r) => return self.list_operand(&r.expr),
-            _ => None,
+            Expr::Paren(p) => return self.list_operand(&p.expr),
+            _ => (None, true),
         };
         let Some(elements) = elements else { return (self.value_of(arg), vec![]) };
         let (parts, shapes): (Vec<_>, Vec<_>) = elements.iter().map(|e| self.shaped(e)).unzip();
-        let (value, var) = self.pack_operands(parts, true);
+        let (value, var) = self.pack_operands(parts, list);
         (Operand::Active { value, var, last: false }, shapes)
     }
 

@@ -323,6 +323,7 @@ pub(super) fn arithmetic(op: &BinOp) -> Option<(&'static str, &'static str)> {
         BinOp::Sub(_) => Some(("SubVjp", "sub")),
         BinOp::Mul(_) => Some(("MulVjp", "mul")),
         BinOp::Div(_) => Some(("DivVjp", "div")),
+        BinOp::Rem(_) => Some(("RemVjp", "rem")),
         _ => None,
     }
 }

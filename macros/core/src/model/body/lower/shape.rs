@@ -302,6 +302,7 @@ impl Lower<'_, '_> {
             return None;
         }
         Some(match expr {
+            Expr::Lit(syn::ExprLit { lit: Lit::Str(text), .. }) => quote!(__Plain::text(#text)),
             Expr::Range(r) if r.start.is_none() && r.end.is_none() => quote!(__Plain::ALL),
             Expr::Reference(r) => return self.plain_argument(&r.expr),
             Expr::Paren(p) => return self.plain_argument(&p.expr),

@@ -1,0 +1,95 @@
+//! Whether whole tensors are equal or close: one answer for all elements.
+
+use super::operand::Operand;
+use crate::tensor::{Bool, Int, Kind, Raw, Tensor, launch};
+use cotangent_hal::{Arg, DType, Kernel, Scalar};
+
+cotangent_hal::kernel! {
+    /// How many are false.
+    static FALSE = Pointwise "all" (x: Each Bool) -> (count: Total I64) |tile| {
+        for i in 0..tile.1 {
+            count[0] += i64::from(!x[i]);
+        }
+    }
+}
+
+cotangent_hal::kernel! {
+    static DIFFER_FLOATS = Pointwise "equal" (x: Each F32, y: Each F32) -> (count: Total I64) |tile| {
+        for i in 0..tile.1 {
+            count[0] += i64::from(x[i] != y[i]);
+        }
+    }
+}
+
+cotangent_hal::kernel! {
+    static DIFFER_INTS = Pointwise "equal" (x: Each I64, y: Each I64) -> (count: Total I64) |tile| {
+        for i in 0..tile.1 {
+            count[0] += i64::from(x[i] != y[i]);
+        }
+    }
+}
+
+cotangent_hal::kernel! {
+    static DIFFER_TRUTHS = Pointwise "equal" (x: Each Bool, y: Each Bool) -> (count: Total I64) |tile| {
+        for i in 0..tile.1 {
+            count[0] += i64::from(x[i] != y[i]);
+        }
+    }
+}
+
+impl<K: Kind> Tensor<K> {
+    /// Whether both have the same shape and the same elements, whatever their dtypes; NaN equals nothing. Waits for the
+    /// device.
+    #[track_caller]
+    pub fn equal(&self, other: &Tensor<K>) -> bool {
+        let kernel = match self.dtype().compute() {
+            DType::Bool => &DIFFER_TRUTHS,
+            DType::I64 | DType::I32 | DType::U8 => &DIFFER_INTS,
+            DType::F64 | DType::F32 | DType::F16 | DType::BF16 => &DIFFER_FLOATS,
+        };
+        self.shape() == other.shape() && none(kernel, &[&self.raw, &other.raw])
+    }
+}
+
+impl Tensor {
+    /// Whether all elements are equal or differ by at most `atol + rtol * |other|`, as in PyTorch, whose defaults are
+    /// `1e-5` and `1e-8`. NaN is close to nothing; shapes broadcast. Waits for the device.
+    #[track_caller]
+    pub fn allclose<A: Operand>(&self, other: A, rtol: f64, atol: f64) -> bool {
+        all(&self.clone().isclose(other, rtol, atol))
+    }
+}
+
+impl Tensor<Int> {
+    /// Where both are equal or differ by at most `atol + rtol * |other|`; shapes broadcast.
+    #[track_caller]
+    pub fn isclose<A: Operand>(self, other: A, rtol: f64, atol: f64) -> Tensor<Bool> {
+        self.double().isclose(other, rtol, atol)
+    }
+
+    /// Whether all elements are equal or differ by at most `atol + rtol * |other|`; shapes broadcast. Waits for the
+    /// device.
+    #[track_caller]
+    pub fn allclose<A: Operand>(&self, other: A, rtol: f64, atol: f64) -> bool {
+        all(&self.clone().isclose(other, rtol, atol))
+    }
+}
+
+#[track_caller]
+fn all(truths: &Tensor<Bool>) -> bool {
+    none(&FALSE, &[&truths.raw])
+}
+
+/// Whether a kernel that counts finds nothing in tensors of one shape.
+#[track_caller]
+fn none(kernel: &'static Kernel, ins: &[&Raw]) -> bool {
+    let first = ins[0];
+    ins.iter().for_each(|x| first.same_device(kernel.name, x));
+    if first.numel() == 0 {
+        return true;
+    }
+    let count = Raw::full(&first.device, DType::I64, &[], Scalar::Int(0));
+    let args: Vec<Arg<'_>> = ins.iter().map(|x| Arg::In(x.view())).chain([Arg::Out(count.view())]).collect();
+    launch(&first.device, kernel, &first.shape, &args);
+    count.single::<i64>() == Some(0)
+}
