@@ -14,12 +14,12 @@ pub fn rolled(x: Tensor![B, 4]) -> Tensor![B, 4] {
 
 #[model]
 pub fn turned(x: Tensor![B, 4]) -> Tensor![B, 4] {
-    x.rot90(1, [0, 1])
+    x.rot90(1, [0, 2])
 }
 
 #[model]
 pub fn moved(x: Tensor![B, T, 4]) -> Tensor![B, T, 4] {
-    x.movedim(0, -1)
+    x.movedim(0, 3)
 }
 
 #[model]

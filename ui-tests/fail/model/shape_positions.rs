@@ -28,7 +28,7 @@ pub fn added(x: Tensor![B, 4], at: Tensor![Int; T], src: Tensor![B + T, 4]) -> T
 }
 
 #[model]
-pub fn taken(x: Tensor![B, 4], at: Tensor![Int; T, 2]) -> Tensor![B, 2] {
+pub fn taken(x: Tensor![B, 4], at: Tensor![Int; T, 2]) -> Tensor![B, 3] {
     x.take(at)
 }
 

@@ -13,6 +13,7 @@ super::family! {
     method take(Tensor) -> Active, "take", FIB, burn "";
     method take_along_dim(Tensor, Value) -> Active, "take_along_dim", FIB, burn "";
     method scatter(Value, Tensor, Operand) -> Active, "scatter", FIB, burn "";
+    method scatter_fill(Value, Tensor, Value) -> Active, "scatter", FIB, torch "scatter", burn "";
     method scatter_add(Value, Tensor, Operand) -> Active, "scatter", FI, burn "scatter";
     method scatter_reduce(Value, Tensor, Operand, Value, Value) -> Active, "scatter", FI, burn "";
     method index_copy(Value, Tensor, Operand) -> Active, "index_put", FIB, burn "";

@@ -116,7 +116,7 @@ pub const fn pad(inputs: &[Shape], plain: &[Plain], _out: usize) -> Step {
     let shape = input(inputs, 0);
     let Plain::List { len, dims } = argument(plain, 0) else { return Step::UNKNOWN };
     let count = len as usize;
-    if count % 2 != 0 || (shape.full() && count / 2 > shape.len()) {
+    if !count.is_multiple_of(2) || (shape.full() && count / 2 > shape.len()) {
         return Step::mistake(Fail::Widths { shape, count });
     }
     if count / 2 > shape.len() {
