@@ -7,33 +7,25 @@ use cotangent_hal::{Arg, DType, Kernel, Scalar};
 cotangent_hal::kernel! {
     /// How many are false.
     static FALSE = Pointwise "all" (x: Each Bool) -> (count: Total I64) |tile| {
-        for i in 0..tile.1 {
-            count[0] += i64::from(!x[i]);
-        }
+        count[0] += x.iter().fold(0, |count, &v| count + i64::from(!v));
     }
 }
 
 cotangent_hal::kernel! {
     static DIFFER_FLOATS = Pointwise "equal" (x: Each F32, y: Each F32) -> (count: Total I64) |tile| {
-        for i in 0..tile.1 {
-            count[0] += i64::from(x[i] != y[i]);
-        }
+        count[0] += x.iter().zip(y).fold(0, |count, (a, b)| count + i64::from(a != b));
     }
 }
 
 cotangent_hal::kernel! {
     static DIFFER_INTS = Pointwise "equal" (x: Each I64, y: Each I64) -> (count: Total I64) |tile| {
-        for i in 0..tile.1 {
-            count[0] += i64::from(x[i] != y[i]);
-        }
+        count[0] += x.iter().zip(y).fold(0, |count, (a, b)| count + i64::from(a != b));
     }
 }
 
 cotangent_hal::kernel! {
     static DIFFER_TRUTHS = Pointwise "equal" (x: Each Bool, y: Each Bool) -> (count: Total I64) |tile| {
-        for i in 0..tile.1 {
-            count[0] += i64::from(x[i] != y[i]);
-        }
+        count[0] += x.iter().zip(y).fold(0, |count, (a, b)| count + i64::from(a != b));
     }
 }
 

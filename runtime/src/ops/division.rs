@@ -19,9 +19,7 @@ cotangent_macros::binary! { remainder of both; fmod; floor_divide; }
 cotangent_hal::kernel! {
     /// How many elements are 0.
     static ZEROS = Pointwise "zeros" (x: Each I64) -> (count: Total I64) |tile| {
-        for i in 0..tile.1 {
-            count[0] += i64::from(x[i] == 0);
-        }
+        count[0] += x.iter().fold(0, |count, &v| count + i64::from(v == 0));
     }
 }
 

@@ -5,6 +5,7 @@
 
 use super::movement::cat;
 use super::turn::Turn;
+use crate::__private::Either;
 use crate::diff::{Pullback, Want, pull};
 use crate::raise::raise;
 use crate::tensor::{Tensor, axis_of, broadcast};
@@ -35,6 +36,23 @@ fn distances(x: Tensor![R.., I, C], y: Tensor![R.., J, C]) -> Tensor![R.., I, J]
         if square > 0.0 { sqrt(square) } else { 0.0 }
     }
 }
+
+/// The same by a product of matrices, `|x|^2 + |y|^2 - 2 x y`: faster where there are many rows, and less exact where
+/// they are close.
+#[model]
+fn distances_by_product(x: Tensor, y: Tensor) -> Tensor {
+    let lengths = x.clone().square().sum_keepdim(-1) + y.clone().square().sum_keepdim(-1).transpose(-1, -2);
+    (lengths - 2.0 * x.matmul(y.transpose(-1, -2))).map(root)
+}
+
+/// The square root, 0 below 0 with slope 0.
+#[kernel]
+fn root(square: f32) -> f32 {
+    if square > 0.0 { sqrt(square) } else { 0.0 }
+}
+
+/// More rows than this on a side are compared by a product, as in PyTorch.
+const ROWS: usize = 25;
 
 /// `a × b` along an axis of extent 3: products of the components after and before each.
 #[model]
@@ -94,6 +112,9 @@ impl Tensor {
     /// The distances, square roots of sums of squares, of each row of `self` from each of `other`:
     /// `[.., P, M], [.., R, M] -> [.., P, R]`, with leading axes broadcast. Slope 0 at a distance of 0.
     ///
+    /// Where either has more than 25 rows they are computed by a product of matrices, as in PyTorch, which loses digits of
+    /// distances that are small beside the lengths.
+    ///
     /// Raises `Error::Shape` for vectors, and where the last axes differ.
     #[track_caller]
     pub fn cdist(self, other: Tensor) -> Tensor {
@@ -127,8 +148,8 @@ impl Tensor {
         want: Want,
     ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, Option<Tensor>, ())> + use<>) {
         let shape = broadcast("cross", self.shape(), other.shape());
-        let (a, of_a) = self.expand__vjp(&shape, Want::of(&[want.has(0)]));
-        let (b, of_b) = other.expand__vjp(&shape, Want::of(&[want.has(1)]));
+        let (a, of_a) = self.expand__vjp(shape, Want::of(&[want.has(0)]));
+        let (b, of_b) = other.expand__vjp(shape, Want::of(&[want.has(1)]));
         let (a, b, axis) = triples(a, b, axis);
         let (y, product) = cross::vjp(a, b, axis, want.of_function());
         let pullback = pull(move |ct, (): &mut ()| {
@@ -147,7 +168,7 @@ fn triples(a: Tensor, b: Tensor, axis: isize) -> (Tensor, Tensor, isize) {
         let message = format!("axis {at} of {shape:?} is {}, expected 3", shape[at]);
         raise(Error::Shape { op: "cross".into(), message });
     }
-    (a.expand(&shape), b.expand(&shape), at as isize)
+    (a.expand(shape), b.expand(shape), at as isize)
 }
 
 #[track_caller]
@@ -161,8 +182,8 @@ fn cosine_of(
     let shape = broadcast("cosine_similarity", a.shape(), b.shape());
     let at = axis_of("cosine_similarity", axis, &shape);
     let last = shape.len() as isize - 1;
-    let (a, of_a) = a.expand__vjp(&shape, Want::of(&[want.has(0)]));
-    let (b, of_b) = b.expand__vjp(&shape, Want::of(&[want.has(1)]));
+    let (a, of_a) = a.expand__vjp(shape, Want::of(&[want.has(0)]));
+    let (b, of_b) = b.expand__vjp(shape, Want::of(&[want.has(1)]));
     // The axis goes to the end, the others keep their order.
     let mut order: Vec<isize> = (0..=last).filter(|i| *i != at as isize).collect();
     order.push(at as isize);
@@ -195,9 +216,15 @@ fn distances_of(
     let (sa, sb) = ([&lead[..], &[*p, *m]].concat(), [&lead[..], &[*r, *m]].concat());
     let (a, of_a) = a.expand__vjp(&sa, Want::of(&[want.has(0)]));
     let (b, of_b) = b.expand__vjp(&sb, Want::of(&[want.has(1)]));
-    let (y, of_rows) = distances::vjp(a, b, want.of_function());
+    let (y, distances) = if sa[lead.len()] > ROWS || sb[lead.len()] > ROWS {
+        let (y, of_product) = distances_by_product::vjp(a, b, want.of_function());
+        (y, Either::A(of_product))
+    } else {
+        let (y, of_rows) = distances::vjp(a, b, want.of_function());
+        (y, Either::B(of_rows))
+    };
     let pullback = pull(move |ct, (): &mut ()| {
-        let (da, db) = of_rows.pull(ct, &mut ());
+        let (da, db) = distances.pull(ct, &mut ());
         (of_a.pull(da, &mut ()).0, of_b.pull(db, &mut ()).0)
     });
     (y, pullback)

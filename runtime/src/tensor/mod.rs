@@ -9,7 +9,11 @@ mod copy;
 mod create;
 mod dims;
 mod display;
+#[cfg(feature = "image")]
+mod image;
 mod kind;
+#[cfg(feature = "ndarray")]
+mod ndarray;
 mod raw;
 mod sequence;
 mod sizes;

@@ -131,6 +131,20 @@ fn distances_and_angles() {
         Tensor::cdist,
         vjp!(cdist__vjp),
     );
+    // Many rows go by a product of matrices.
+    let (many, few) = (random(&[2, 30, 4], 0.0, 1.0, 1).double(), random(&[3, 4], 2.0, 3.0, 2).double());
+    let parts = [many.clone().narrow(1, 0, 20), many.clone().narrow(1, 20, 10)].map(|x| x.cdist(few.clone()));
+    let whole = many.clone().cdist(few.clone());
+    assert!(whole.allclose(cotangent_runtime::ops::cat(parts, 1), 1e-12, 1e-12));
+    check_grad(
+        |xs| xs[0].clone().cdist(xs[1].clone()),
+        |xs, ct| {
+            let (da, db) = pulled(xs[0].clone().cdist__vjp(xs[1].clone(), Want::ALL).1, Some(ct));
+            vec![da, db]
+        },
+        &[many, few],
+        GradCheck::default(),
+    );
     let x = random(&[3, 2], 0.0, 1.0, 1);
     let (y, p) = x.clone().cdist__vjp(x.clone(), Want::ALL);
     assert!((0..3).all(|i| y.to_vec()[4 * i] == 0.0));
