@@ -1,5 +1,4 @@
-"""The kernels of `benches/src/bin/kernels.rs` in PyTorch, by the same protocol: a list of names in JSON, then for each
-line of the input, which is one of them, the milliseconds of one run."""
+"""The kernels of `benches/src/bin/kernels.rs` in PyTorch, by the protocol of `benches/src/lib.rs`."""
 
 import json
 import sys

@@ -146,37 +146,61 @@ fn quotient(functional: &dyn Fn(&[Tensor]) -> f64, inputs: &[Tensor], n: usize, 
     (8.0 * near - far) / (12.0 * h)
 }
 
-/// Panics unless `|a - b| <= atol + rtol |b|` for every element, naming the worst one. NaN equals NaN, and infinities
-/// equal themselves.
+/// Panics unless `|a - b| <= atol + rtol |b|` for every element, naming the first one that differs and the worst. NaN
+/// equals NaN, and infinities equal themselves. True and false differ by 1.
 #[track_caller]
-pub fn assert_close(a: &Tensor, b: &Tensor, rtol: f64, atol: f64) {
+pub fn assert_close<K: Kind>(a: &Tensor<K>, b: &Tensor<K>, rtol: f64, atol: f64) {
     assert_eq!(a.shape(), b.shape(), "the shapes differ");
-    let mut worst: Option<(f64, usize, f64, f64)> = None;
-    let mut count = 0;
-    for (i, (a, b)) in a.to_vec_of::<f64>().into_iter().zip(b.to_vec_of::<f64>()).enumerate() {
-        if a == b || (a.is_nan() && b.is_nan()) {
-            continue;
-        }
-        let excess = (a - b).abs() - (atol + rtol * b.abs());
-        if excess <= 0.0 {
-            continue;
-        }
-        count += 1;
+    if K::ACTIVE {
+        let same = |a: f64, b: f64| a == b || (a.is_nan() && b.is_nan());
+        let distance = |a: f64, b: f64| if same(a, b) { 0.0 } else { (a - b).abs() };
+        let accepted = |b: f64| atol + rtol * b.abs();
+        close(a.shape(), &a.raw.to_vec(), &b.raw.to_vec(), distance, accepted);
+    } else {
+        let distance = |a: i64, b: i64| a.abs_diff(b) as f64;
+        close(a.shape(), &a.raw.to_vec(), &b.raw.to_vec(), distance, |b| atol + rtol * b.unsigned_abs() as f64);
+    }
+}
+
+/// An element that differs: its place, both values, their distance, and by how much that is too large.
+struct Differs<T> {
+    at: usize,
+    a: T,
+    b: T,
+    distance: f64,
+    excess: f64,
+}
+
+#[track_caller]
+fn close<T: Copy + std::fmt::Display>(
+    shape: &[usize],
+    a: &[T],
+    b: &[T],
+    distance: impl Fn(T, T) -> f64,
+    accepted: impl Fn(T) -> f64,
+) {
+    let differs = |(at, (&a, &b)): (usize, (&T, &T))| {
+        let (distance, accepted) = (distance(a, b), accepted(b));
         // A comparison with NaN is false: a NaN on one side alone counts as infinitely far.
-        let excess = if excess.is_nan() { f64::INFINITY } else { excess };
-        if worst.is_none_or(|(most, ..)| excess > most) {
-            worst = Some((excess, i, a, b));
-        }
-    }
-    if let Some((_, i, x, y)) = worst {
-        panic!(
-            "{count} of {} elements of shape {:?} differ, the worst at {:?}: {x} against {y} (difference {:.2e}, rtol {rtol:.0e}, atol {atol:.0e})",
-            a.numel(),
-            a.shape(),
-            place(i, a.shape()),
-            (x - y).abs(),
-        );
-    }
+        let fits = distance <= accepted || distance == 0.0;
+        let excess = if distance.is_nan() { f64::INFINITY } else { distance - accepted };
+        (!fits).then_some(Differs { at, a, b, distance, excess })
+    };
+    let found: Vec<Differs<T>> = a.iter().zip(b).enumerate().filter_map(differs).collect();
+    let Some(first) = found.first() else { return };
+    let worst = found.iter().fold(first, |worst, d| if d.excess > worst.excess { d } else { worst });
+    let told = |d: &Differs<T>| {
+        format!(
+            "at {:?}: {} against {} (difference {:.2e}, accepted {:.1e})",
+            place(d.at, shape),
+            d.a,
+            d.b,
+            d.distance,
+            accepted(d.b)
+        )
+    };
+    let first = if worst.at == first.at { String::new() } else { format!("the first {}, ", told(first)) };
+    panic!("{} of {} elements of shape {shape:?} differ, {first}the worst {}", found.len(), a.len(), told(worst));
 }
 
 /// Panics unless both tensors have the same shape and elements, of any kind and whatever the dtypes; NaN equals nothing.

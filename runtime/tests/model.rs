@@ -83,17 +83,17 @@ const PATHS: [&str; 13] = [
 /// A step of training, so that all that can change changes.
 fn step(model: &mut Net, opt: &mut Sgd) {
     let ids = Tensor::<Int>::from_slice(&[0, 1, 2, 3, 4], [5], &device());
-    let (_, grads) = model.loss_grad(ids.clone(), ids.roll(), &mut Cx::train(1));
+    let (_, grads) = model.loss_grad(ids.clone(), ids.next(), &mut Cx::train(1));
     opt.step(model, grads);
 }
 
 trait Roll {
-    fn roll(self) -> Self;
+    fn next(self) -> Self;
 }
 
 impl Roll for Tensor<Int> {
     /// The elements moved by one place.
-    fn roll(self) -> Self {
+    fn next(self) -> Self {
         let mut ids = self.to_vec();
         ids.rotate_left(1);
         Tensor::from_slice(&ids, self.shape(), self.device())

@@ -2,7 +2,7 @@
 
 use cotangent_runtime::diff::{Pullback, Want};
 use cotangent_runtime::testing::{GradCheck, assert_close, assert_equal, check_grad, check_loss_grad};
-use cotangent_runtime::{DType, Device, Tensor};
+use cotangent_runtime::{DType, Device, Int, Tensor};
 
 fn tensor(values: &[f32]) -> Tensor {
     Tensor::from_slice(values, [values.len()], &Device::cpu())
@@ -84,7 +84,12 @@ fn the_worst_element_is_named() {
     let (a, b) = (tensor(&[1.0, 2.1, 3.5, f32::NAN]), tensor(&[1.0, 2.0, 3.0, f32::NAN]));
     assert_close(&a, &a.clone(), 0.0, 0.0);
     let message = panic_of(move || assert_close(&a, &b, 1e-3, 0.0));
-    assert!(message.starts_with("2 of 4 elements of shape [4] differ, the worst at [2]: 3.5 against 3"), "{message}");
+    assert!(message.starts_with("2 of 4 elements of shape [4] differ, the first at [1]: 2.09999"), "{message}");
+    assert!(message.contains(", the worst at [2]: 3.5 against 3 (difference 5.00e-1, accepted 3.0e-3)"), "{message}");
+    let ints = |values: &[i64]| Tensor::<Int>::from_slice(values, [2, 1], &Device::cpu());
+    assert_close(&ints(&[100, -3]), &ints(&[101, -3]), 0.01, 0.0);
+    let message = panic_of(|| assert_close(&ints(&[1, i64::MAX]), &ints(&[1, i64::MAX - 1]), 0.0, 0.0));
+    assert!(message.contains("the worst at [1, 0]: 9223372036854775807 against"), "{message}");
     let nan = panic_of(|| assert_close(&tensor(&[f32::NAN]), &tensor(&[0.0]), 1.0, 1.0));
     assert!(nan.contains("NaN against 0"), "{nan}");
 }

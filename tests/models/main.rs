@@ -3,6 +3,8 @@
 mod bodies;
 mod checkpoint;
 mod fusion;
+mod indexing;
+mod operations;
 mod report;
 mod several;
 mod support;

@@ -7,10 +7,11 @@ mod budget;
 mod ci;
 mod expand;
 mod golden;
-mod kernels;
 #[path = "../../examples/support/options.rs"]
 mod options;
+mod peers;
 mod rebuild;
+mod reference;
 mod tidy;
 mod workspace;
 
@@ -29,8 +30,10 @@ const COMMANDS: &[Command] = &[
     Command { program: expand::PROGRAM, run: expand::run },
     Command { program: golden::PROGRAM, run: golden::run },
     Command { program: bench::PROGRAM, run: bench::run },
-    Command { program: kernels::PROGRAM, run: kernels::run },
+    Command { program: peers::KERNELS, run: peers::kernels },
+    Command { program: peers::OPS, run: peers::ops },
     Command { program: rebuild::PROGRAM, run: rebuild::run },
+    Command { program: reference::PROGRAM, run: reference::run },
     Command { program: budget::PROGRAM, run: budget::run },
 ];
 

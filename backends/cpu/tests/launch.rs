@@ -420,7 +420,7 @@ fn a_kernel_without_loops_over_f64_refuses_it() {
 static HALVES: Kernel = Kernel {
     name: "halves",
     domain: Domain::Pointwise,
-    operands: &[Operand { name: "y", role: Role::Out, access: Access::Each, dtype: DType::F16 }],
+    operands: &[Operand { name: "y", role: Role::Out, access: Access::Each, dtype: DType::BF16 }],
     scalars: 0,
     native: Native { fns: [negate, negate, negate] },
     native64: None,
@@ -429,9 +429,38 @@ static HALVES: Kernel = Kernel {
 #[test]
 fn a_kernel_computes_in_single_precision_whatever_it_declares() {
     let cpu = CpuBackend::new();
-    let y = Tensor::contiguous(&cpu, &mut Random(10), DType::F16, &[9]);
+    let y = Tensor::contiguous(&cpu, &mut Random(10), DType::BF16, &[9]);
     let error = cpu.launch(&HALVES, &[9], &[y.output()]).unwrap_err().to_string();
-    assert!(error.ends_with("kernel `halves`: `y` declares `f16`, but bodies see f32, i64 or bool"), "{error}");
+    let expected = "kernel `halves`: `y` declares `bf16`, but bodies see f32, i64 or bool, and bits as f16 or u8";
+    assert!(error.ends_with(expected), "{error}");
+}
+
+kernel! {
+    static MOVE_PAIRS = Pointwise "move" (x: Each F16) -> (y: Each F16) |tile| { y.copy_from_slice(x); }
+}
+kernel! {
+    static MOVE_BYTES = Pointwise "move" (x: Each U8) -> (y: Each U8) |tile| { y.copy_from_slice(x); }
+}
+
+/// What is only moved is seen as bits, from any layout to any other, and never converted.
+#[test]
+fn bits_move_as_they_are() {
+    let cpu = CpuBackend::new();
+    for seed in cases(100) {
+        let r = &mut Random(seed + 400);
+        let shape = r.shape(0, 5, size());
+        for (kernel, dtype) in [(&MOVE_PAIRS, DType::F16), (&MOVE_BYTES, DType::U8)] {
+            let x = Tensor::strided(&cpu, r, dtype, &shape, true);
+            let y = Tensor::strided(&cpu, r, dtype, &shape, false);
+            let before = y.bytes(&cpu);
+            cpu.launch(kernel, &shape, &[x.input(), y.output()]).unwrap();
+            y.expect(&cpu, &before, &x.values(&cpu), &format!("seed {seed}, {dtype} {shape:?}"));
+        }
+    }
+    let r = &mut Random(11);
+    let [x, y] = [DType::BF16, DType::F16].map(|d| Tensor::contiguous(&cpu, r, d, &[9]));
+    let error = cpu.launch(&MOVE_PAIRS, &[9], &[x.input(), y.output()]).unwrap_err().to_string();
+    assert_eq!(error, "move (`x`): dtype `bf16` cannot be used here; accepted: `f16`");
 }
 
 /// One view of `f64` makes the launch one in `f64`; the others are converted, and rounded once on the way out.

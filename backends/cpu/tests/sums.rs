@@ -38,6 +38,20 @@ kernel! {
     }
 }
 
+kernel! {
+    /// Adds to what is there.
+    static UPDATE = Rows "update" (to: Whole I64, x: Whole F32) -> (@mut table: Part F32) |tile| {
+        let n = x.len() / to.len().max(1);
+        for (row, to) in to.iter().enumerate() {
+            for i in 0..n {
+                if let Some(at) = table.get_mut((*to as usize).wrapping_sub(tile.2).wrapping_mul(n).wrapping_add(i)) {
+                    *at += x[row * n + i];
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn totals_of_elements() {
     let cpu = CpuBackend::new();
@@ -112,6 +126,10 @@ fn parts_of_any_layout() {
         let wanted = scattered(&cpu, rows, n, [&x, &places, &table]);
         cpu.launch(&SCATTER, &[1], &[places.input(), x.input(), table.output()]).unwrap();
         table.expect(&cpu, &before, &wanted, &format!("seed {seed}"));
+        // What is there stays where it is asked for.
+        cpu.launch(&UPDATE, &[1], &[places.input(), x.input(), table.output()]).unwrap();
+        let twice: Vec<f64> = wanted.iter().map(|v| 2.0 * v).collect();
+        table.expect(&cpu, &before, &twice, &format!("seed {seed}, updated"));
     }
 }
 

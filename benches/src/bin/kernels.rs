@@ -1,10 +1,8 @@
-//! Kernels over 16 Mi elements, for `cargo xtask bench kernels`: the first line that it prints is a list of names in
-//! JSON; then each line that it reads is one of them, which it runs once and answers by the milliseconds.
-
-#![allow(clippy::print_stdout, reason = "the figures are the point")]
+//! Kernels over 16 Mi elements, for `cargo xtask bench kernels`.
 
 use cotangent::diff::{Pullback, Want};
 use cotangent::{DType, Device, Rng, Tensor, kernel, model};
+use cotangent_benches::{Case, memcpy, part_that_counts, serve};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -55,19 +53,14 @@ fn adamw(
 }
 
 /// What is timed, made anew for each dtype.
-struct Case {
-    name: &'static str,
-    once: Box<dyn FnMut()>,
-}
-
 fn cases(dtype: DType) -> Vec<Case> {
     let device = Device::cpu();
     let mut rng = Rng::seed(0);
     let mut random = |shape: &[usize]| Tensor::randn(shape, &mut rng, &device).to(dtype);
     let (x, ct) = (random(&[ROWS, COLUMNS]), random(&[ROWS, COLUMNS]));
     let (w, b) = (random(&[COLUMNS]), random(&[COLUMNS]));
-    let case = |name, once: Box<dyn FnMut()>| Case { name, once };
-    let forward = |name, f: fn(Tensor, Tensor, Tensor) -> Tensor| {
+    let case = |name: &str, once: Box<dyn FnMut()>| Case { name: name.into(), once };
+    let forward = |name: &str, f: fn(Tensor, Tensor, Tensor) -> Tensor| {
         let (x, w, b) = (x.clone(), w.clone(), b.clone());
         case(name, Box::new(move || drop(black_box(f(x.clone(), w.clone(), b.clone())))))
     };
@@ -85,7 +78,7 @@ fn cases(dtype: DType) -> Vec<Case> {
             let (_, pull) = x.clone().layer_norm__vjp(w1.clone(), b1.clone(), 1e-5, Want::ALL);
             let start = Instant::now();
             black_box(pull.pull(Some(ct.clone()), &mut ()).0);
-            BACKWARD.set(start.elapsed().as_secs_f64());
+            part_that_counts(start.elapsed());
         };
         list.push(case("layer norm, backward", Box::new(run)));
     }
@@ -95,7 +88,7 @@ fn cases(dtype: DType) -> Vec<Case> {
             let (_, pull) = x.clone().softmax__vjp(-1, Want::ALL);
             let start = Instant::now();
             black_box(pull.pull(Some(ct.clone()), &mut ()).0);
-            BACKWARD.set(start.elapsed().as_secs_f64());
+            part_that_counts(start.elapsed());
         };
         list.push(case("softmax, backward", Box::new(run)));
     }
@@ -111,38 +104,13 @@ fn cases(dtype: DType) -> Vec<Case> {
     list
 }
 
-std::thread_local! {
-    /// Seconds of the part of a case that counts, where it is not all of it.
-    static BACKWARD: std::cell::Cell<f64> = const { std::cell::Cell::new(0.0) };
-}
-
 fn main() {
-    let mut all: Vec<(String, Case)> = vec![];
+    let mut all = vec![];
     for (dtype, name) in [(DType::F32, "f32"), (DType::BF16, "bf16")] {
-        let bytes = ROWS * COLUMNS * dtype.size();
-        let (from, mut to) = (vec![1u8; bytes], vec![0u8; bytes]);
-        let copy = Case { name: "memcpy", once: Box::new(move || copy(black_box(&from), &mut to)) };
-        all.extend(std::iter::once(copy).chain(cases(dtype)).map(|case| (format!("{}, {name}", case.name), case)));
+        let copy = memcpy(ROWS * COLUMNS * dtype.size());
+        all.extend(
+            std::iter::once(copy).chain(cases(dtype)).map(|c| Case { name: format!("{}, {name}", c.name), ..c }),
+        );
     }
-    let names: Vec<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
-    println!("{}", serde_json::json!(names));
-    for line in std::io::stdin().lines().map_while(Result::ok) {
-        let Some((_, case)) = all.iter_mut().find(|(name, _)| *name == line) else { return };
-        BACKWARD.set(0.0);
-        let start = Instant::now();
-        (case.once)();
-        let whole = start.elapsed().as_secs_f64();
-        let part = BACKWARD.get();
-        println!("{}", if part > 0.0 { part } else { whole } * 1e3);
-    }
-}
-
-/// A copy by two threads, as the kernels have.
-fn copy(from: &[u8], to: &mut [u8]) {
-    let half = from.len() / 2;
-    let (a, b) = to.split_at_mut(half);
-    std::thread::scope(|s| {
-        s.spawn(|| a.copy_from_slice(&from[..half]));
-        b.copy_from_slice(&from[half..]);
-    });
+    serve(all);
 }

@@ -332,8 +332,9 @@ pub const FUNCTIONS: &[Function] = &[
     two("logaddexp", Floats, logaddexp),
     // 0 where `x` is 0, whatever the logarithm is: `0 log 0` is 0 log 1.
     two("xlogy", Floats, |b, x, y| {
-        let (zero, one) = (b.float(0.0), b.float(1.0));
-        let (none, outside) = (b.eq(x, zero), b.le(y, zero));
+        let (zero, one, infinity) = (b.float(0.0), b.float(1.0), b.float(f64::INFINITY));
+        let (none, below, above) = (b.eq(x, zero), b.le(y, zero), b.eq(y, infinity));
+        let outside = b.or(below, above);
         let undefined = b.and(none, outside);
         let inside = b.select(undefined, one, y);
         let log = b.unary(Unary::Log, inside);
@@ -344,10 +345,14 @@ pub const FUNCTIONS: &[Function] = &[
         let product = b.mul(x, y);
         b.add(product, z)
     }),
+    // From the nearer end, so that both ends are exact.
     three("lerp", Floats, |b, from, to, weight| {
-        let way = b.sub(to, from);
-        let part = b.mul(weight, way);
-        b.add(from, part)
+        let (way, half) = (b.sub(to, from), b.float(0.5));
+        let size = b.unary(Unary::Abs, weight);
+        let (near, rest) = (b.lt(size, half), b.linear(1.0, &[(-1.0, weight)]));
+        let (part, left) = (b.mul(weight, way), b.mul(rest, way));
+        let (forward, backward) = (b.add(from, part), b.sub(to, left));
+        b.select(near, forward, backward)
     }),
     three("clamp", Numbers, clamp),
     two("clamp_min", Numbers, clamp_min),

@@ -222,7 +222,8 @@ fn binary(s: &mut Simplifier, op: Binary, v: Id, (a, b): (Id, Id), operand: usiz
             let square = s.add(x2, y2);
             let (k, other) = if operand == 0 { (1.0, b) } else { (-1.0, a) };
             let slope = s.product(&[(c, 1), (other, 1), (square, -1)]);
-            s.scale(k, slope)
+            let (slope, origin) = (s.scale(k, slope), s.b.eq(square, zero));
+            s.b.select(origin, zero, slope)
         }
         (Binary::Rem, 0) => c,
         (Binary::Rem, _) => {

@@ -84,7 +84,10 @@ pub fn digamma(x: f64) -> f64 {
     if x.is_nan() || x == f64::INFINITY {
         return x;
     }
-    if x <= 0.0 && x == x.floor() {
+    if x == 0.0 {
+        return f64::INFINITY.copysign(-x);
+    }
+    if x < 0.0 && x == x.floor() {
         return f64::NAN;
     }
     if x < 0.5 {

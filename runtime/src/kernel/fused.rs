@@ -143,8 +143,10 @@ fn apply(kernel: &'static Elementwise, operands: (Vec<Value<Float>>, DType)) -> 
 
 #[track_caller]
 fn apply_vjp(kernel: &'static Elementwise, operands: (Vec<Value<Float>>, DType), want: Want) -> (Outs, Kept) {
+    let own = dtypes(&operands);
     let tensors = tensors(kernel.forward.name, operands);
-    pointwise::apply_vjp(kernel, tensors.into_iter().map(Given::of).collect(), want)
+    let (outs, kept) = pointwise::apply_vjp(kernel, tensors.into_iter().map(Given::of).collect(), want);
+    (outs, kept.of_dtypes(&own))
 }
 
 impl<E: Entries> Pullback<()> for FusedPullback<E> {
@@ -194,14 +196,15 @@ fn run(fusion: &'static Fusion, operands: (Vec<Value<Float>>, DType)) -> Outs {
 
 #[track_caller]
 fn run_vjp(fusion: &'static Fusion, operands: (Vec<Value<Float>>, DType), want: Want) -> (Outs, Pull) {
-    let tensors = tensors(fusion.name, operands);
     match fusion.form {
         Form::Elements(kernel) => {
-            let (outs, kept) = pointwise::apply_vjp(kernel, tensors.into_iter().map(Given::of).collect(), want);
+            let (outs, kept) = apply_vjp(kernel, operands, want);
             (outs, Pull::Elements(kept))
         }
-        Form::Rows { kernel, operands, out, .. } => {
-            let own = tensors.iter().map(|t| (t.shape, t.dtype)).collect();
+        Form::Rows { kernel, operands: of_rows, out, .. } => {
+            let own = dtypes(&operands);
+            let (tensors, operands) = (tensors(fusion.name, operands), of_rows);
+            let own = tensors.iter().zip(own).map(|(t, dtype)| (t.shape, dtype)).collect();
             let (outs, saved) = call::vjp(kernel, rows(fusion.name, tensors, operands), want);
             let kept = RowsKept { own, operands, out };
             (if out { kept_axis(outs) } else { outs }, Pull::Rows(kept, saved))
@@ -280,6 +283,15 @@ pub fn fits(fusion: &'static Fusion, shapes: &[&[usize]]) -> bool {
     shapes.iter().enumerate().all(is_one)
         && shapes.iter().enumerate().all(is_vector)
         && reduced.iter().all(|&mask| joined(mask).is_some_and(|shape| shape.last() == Some(&width)))
+}
+
+/// The operands' own dtypes, those of their cotangents.
+fn dtypes((operands, dtype): &(Vec<Value<Float>>, DType)) -> Vec<DType> {
+    let of = |operand: &Value<Float>| match operand {
+        Value::Tensor(t) => t.raw.dtype,
+        Value::Number(_) => *dtype,
+    };
+    operands.iter().map(of).collect()
 }
 
 /// The operands as tensors. A number, or a tensor without axes, is of the precision of tensors with axes.

@@ -177,6 +177,13 @@ pub fn apply_vjp(def: &'static Elementwise, args: Vec<Given>, want: Want) -> (Ou
 }
 
 impl Kept {
+    /// The same for arguments that were of these dtypes before they were promoted.
+    pub(super) fn of_dtypes(mut self, dtypes: &[DType]) -> Kept {
+        let own = self.0.iter_mut().flat_map(|inner| &mut inner.own);
+        own.zip(dtypes).for_each(|((_, own), dtype)| *own = *dtype);
+        self
+    }
+
     /// The cotangent of each argument, from those of the outputs.
     #[track_caller]
     pub fn pull<const N: usize>(self, mut cotangents: [Option<Tensor>; N]) -> Cotangents {

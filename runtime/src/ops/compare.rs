@@ -3,7 +3,7 @@
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
 #![allow(clippy::type_complexity, reason = "the type of a companion names all of its cotangents")]
 
-use super::elementwise::{Forms, Function, Pair, broadcasting, result_dtype, run, unary_to};
+use super::elementwise::{Forms, Function, Pair, broadcasting, of_integers, result_dtype, run, unary_to};
 use super::fold::sum_to;
 use super::operand::{IntOperand, Number, Operand, Slot, Value};
 use crate::diff::{Pullback, Want, pull};
@@ -89,7 +89,9 @@ impl Tensor<Bool> {
 
 #[track_caller]
 fn compare(kernel: &'static Kernel, a: &Raw, b: &Raw) -> Tensor<Bool> {
-    Tensor::from_raw(broadcasting(kernel, &[a, b], DType::Bool, &[]))
+    let dtype = result_dtype(a, b);
+    let (a, b) = (of_integers(a.clone(), dtype), of_integers(b.clone(), dtype));
+    Tensor::from_raw(broadcasting(kernel, &[&a, &b], DType::Bool, &[]))
 }
 
 #[track_caller]

@@ -36,12 +36,20 @@ pub(crate) fn result_dtype(a: &Raw, b: &Raw) -> DType {
     }
 }
 
+/// An operand of an operation whose result is of `dtype`: an integer without axes that gives way to a narrower dtype is of
+/// that dtype before anything is computed, as in PyTorch.
+pub(crate) fn of_integers(x: Raw, dtype: DType) -> Raw {
+    let gives_way = x.shape.is_empty() && x.dtype != dtype && DType::INTS.contains(&dtype);
+    if gives_way { x.cast(dtype) } else { x }
+}
+
 /// Runs a kernel of two inputs over their broadcast shape, in the memory of one of them where possible. The result is
 /// of their [`result_dtype`].
 #[track_caller]
 pub(crate) fn binary(kernel: &'static Kernel, a: Raw, b: Raw, scalars: &[Scalar]) -> Raw {
     a.same_device(kernel.name, &b);
     let dtype = result_dtype(&a, &b);
+    let (a, b) = (of_integers(a, dtype), of_integers(b, dtype));
     if a.shape == b.shape {
         if a.dtype == dtype && reusable(&a) {
             run(kernel, &a.shape, &[&a, &b], &a, scalars);

@@ -3,25 +3,33 @@
 //! A differentiable method `m` has a companion `m__vjp` that also returns its pullback; a free function `f` has
 //! `f::vjp`. What a companion does beyond the plain operation lives in functions that are not generic over anything a
 //! user's crate chooses, so that user crates compile little.
+//!
+#![doc = include_str!("../../OPERATIONS.md")]
 
 mod accumulate;
 mod arith;
 mod arith_pullback;
+mod assign;
 mod bits;
 mod clamp;
 mod closeness;
 mod compare;
+mod contract;
+mod covariance;
 mod cross_entropy;
 mod ctc_loss;
 mod division;
 mod dropout;
+
 mod elementwise;
 mod embedding;
 pub(crate) mod fold;
+mod geometry;
 mod glu;
 mod index;
 pub(crate) mod indices;
 mod layer_norm;
+mod linear;
 mod lines;
 mod loss;
 mod matmul;
@@ -36,6 +44,7 @@ mod power;
 mod reduce;
 mod rows;
 mod scan;
+mod summation;
 mod turn;
 
 pub use compare::select;
@@ -48,6 +57,7 @@ pub use movement::{
 pub use operand::{IntOperand, Number, Operand, Slot, Value};
 pub use operators::{AddVjp, DivVjp, MulVjp, RemVjp, SubVjp};
 pub use power::pow;
+pub use summation::{Factor, Factors, einsum};
 
 pub(crate) use accumulate::{add_ct, sum_to};
 pub(crate) use elementwise::{broadcast_run, float_of, folds_into, summing_run};

@@ -1,9 +1,10 @@
 //! Mistakes in words: the first line says what is wrong with both sides, a second one how to mend it.
 
 use super::dim::Dim;
+use super::equation::character;
 use super::message::Message;
 use super::shape::{Scope, Shape};
-use super::step::{Fail, Step, Verdict};
+use super::step::{Fail, Mismatch, Step, Verdict};
 
 /// What is wrong about `op`, in the names of `scope`; the empty text where nothing is. `op` is an operation's name, the
 /// path of a called method such as `self.fc1.forward`, or the name of a binding.
@@ -62,6 +63,13 @@ pub const fn explain(op: &str, step: &Step, scope: &Scope) -> Message {
             let text = both(text.text(op).text(": the weight is "), weight, ", but the input is ", input, scope);
             text.text(": expected one weight, or one for each entry of axis 1")
         }
+        Fail::Extent { shape, axis, needs } => {
+            extent(text.text(op).text(": "), *axis, shape, scope).text(", expected ").number(*needs)
+        }
+        Fail::Square { shape } => {
+            text.text(op).text(": ").shape(shape, scope).text(" is no square matrix, nor a batch of them")
+        }
+        Fail::Einsum { equation, what } => einsum(text.text(op).text(": "), equation, what, scope),
         Fail::Squeeze { shape, axis } => extent(text.text(op).text(": "), *axis, shape, scope).text(", expected 1"),
         Fail::Expand { from, to, back } => expand(text.text(op), from, to, back, scope),
         Fail::Narrow { shape, axis, start, length } => (text.text(op).text(": entries from "))
@@ -225,6 +233,30 @@ const fn unlike(
             text.text(" and ").dim(&other.last(back), scope)
         }
         None => text,
+    }
+}
+
+/// "einsum: `ij,jk->ik`: `j` is 4 and 5".
+const fn einsum(text: Message, equation: &str, what: &Mismatch, scope: &Scope) -> Message {
+    let text = text.text("`").text(equation).text("`: ");
+    match what {
+        Mismatch::Malformed(fault) => match fault.words() {
+            (words, Some(letter)) => text.text("`").text(character(letter)).text("` ").text(words),
+            (words, None) => text.text(words),
+        },
+        Mismatch::Operands { terms, given } => {
+            text.number(*terms as i64).text(" terms for ").number(*given as i64).text(" operands")
+        }
+        Mismatch::Rank { operand, letters, shape } => (text.text("operand ").number(*operand as i64 + 1))
+            .text(" is ")
+            .shape(shape, scope)
+            .text(", but its term has ")
+            .number(*letters as i64)
+            .text(if *letters == 1 { " letter" } else { " letters" }),
+        Mismatch::Letter { letter, first, other } => {
+            (text.text("`").text(character(*letter)).text("` is ")).dim(first, scope).text(" and ").dim(other, scope)
+        }
+        Mismatch::Dots { first, other } => both(text.text("`...` is "), first, " and ", other, scope),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a rule says: the result's shape and whether the operation is right.
 
 use super::dim::Dim;
+use super::equation::Malformed;
 use super::fields::Dims;
 use super::shape::{AXES, Shape};
 
@@ -21,6 +22,8 @@ pub enum Plain {
     All,
     /// An entry of a slice.
     Entry(Entry),
+    /// A text that is written out.
+    Text(&'static str),
     /// A value that only the run knows.
     Unknown,
 }
@@ -265,6 +268,27 @@ pub enum Fail {
         /// How many widths there are.
         count: usize,
     },
+    /// An axis does not have the extent that the operation needs.
+    Extent {
+        /// The operand's shape.
+        shape: Shape,
+        /// The axis.
+        axis: usize,
+        /// The extent.
+        needs: i64,
+    },
+    /// The last two axes, those of matrices, differ.
+    Square {
+        /// The operand's shape.
+        shape: Shape,
+    },
+    /// The operands of an `einsum` do not fit its equation.
+    Einsum {
+        /// The equation.
+        equation: &'static str,
+        /// How they do not.
+        what: Mismatch,
+    },
     /// The sizes of a split do not add up.
     Sizes {
         /// The operand's shape.
@@ -275,6 +299,46 @@ pub enum Fail {
         sizes: Shape,
         /// Their sum.
         total: Dim,
+    },
+}
+
+/// How operands do not fit the equation of an `einsum`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::large_enum_variant, reason = "const values cannot be boxed")]
+pub enum Mismatch {
+    /// The equation is none.
+    Malformed(Malformed),
+    /// There are more or fewer operands than terms.
+    Operands {
+        /// The terms.
+        terms: usize,
+        /// The operands.
+        given: usize,
+    },
+    /// An operand has more or fewer axes than its term.
+    Rank {
+        /// Its number, from zero.
+        operand: usize,
+        /// How many letters its term has.
+        letters: usize,
+        /// Its shape.
+        shape: Shape,
+    },
+    /// A letter stands for two extents.
+    Letter {
+        /// The letter.
+        letter: u8,
+        /// The extent that it has first.
+        first: Dim,
+        /// The one that it has later.
+        other: Dim,
+    },
+    /// What `...` stands for does not broadcast.
+    Dots {
+        /// The axes of the operands before.
+        first: Shape,
+        /// The axes of the operand that differs.
+        other: Shape,
     },
 }
 
@@ -298,6 +362,11 @@ impl Plain {
     pub const ELLIPSIS: Plain = Plain::Entry(Entry::Ellipsis);
     /// A new axis in a slice.
     pub const NEW: Plain = Plain::Entry(Entry::New);
+
+    /// A text.
+    pub const fn text(text: &'static str) -> Plain {
+        Plain::Text(text)
+    }
 
     /// One number.
     pub const fn dim(dim: Dim) -> Plain {

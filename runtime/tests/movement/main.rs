@@ -2,6 +2,7 @@
 //! `f` is linear, so its pullback `p` is the one with `<p(ct), dx> = <ct, f(dx)>`.
 
 mod diagonal;
+mod errors;
 mod order;
 mod pad;
 mod repeat;
@@ -9,7 +10,7 @@ mod slice;
 
 use cotangent_runtime::diff::{Pullback, Want};
 use cotangent_runtime::ops::{cat, stack};
-use cotangent_runtime::{Bool, Device, Int, Rng, Tensor, attempt};
+use cotangent_runtime::{Bool, DType, Device, Int, Rng, Tensor, attempt};
 
 /// Extents of rank 0 to 4 whose axes may be 1 or empty.
 pub(crate) fn shape(rng: &mut Rng) -> Vec<usize> {
@@ -272,6 +273,13 @@ fn tuples_of_parts_and_other_kinds() {
     assert_eq!(y.to_vec(), [1, 2, 4, 5]);
     let ((), (), (), ()) = pullback.pull((), &mut ());
     assert_eq!(cat([ints.clone(), ints], 0).shape(), [4, 3]);
+    // Of several dtypes the widest.
+    let small = Tensor::<Int>::arange(2, &Device::cpu()).to(DType::U8);
+    let both = cat([small.clone(), small.to(DType::I32)], 0);
+    assert_eq!((both.dtype(), both.to_vec()), (DType::I32, vec![0, 1, 0, 1]));
+    let (both, pullback) = cat::vjp([numbered(&[2]).half(), numbered(&[1])], 0, Want::ALL);
+    let (backs, ()) = pullback.pull(Some(both.clone()), &mut ());
+    assert_eq!((both.dtype(), backs[0].as_ref().map(Tensor::dtype)), (DType::F32, Some(DType::F16)));
     let flags = Tensor::<Bool>::from_slice(&[true, false], [2, 1], &Device::cpu());
     assert_eq!(
         stack([flags.clone(), flags], -1).expand([2, 2, 2]).to_vec(),

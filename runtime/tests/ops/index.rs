@@ -160,6 +160,17 @@ fn scattered_entries() {
             let (x, src, d) = (x.clone(), src.to(x.dtype()), axis as isize);
             let set = x.clone().scatter(d, index.clone(), src.clone());
             assert_eq!(set.to_vec_of::<f64>(), joined(&x, axis, &index, &src, |_, new| new));
+            let filled = x.clone().scatter_fill(d, index.clone(), 2.0);
+            assert_eq!(filled.to_vec_of::<f64>(), joined(&x, axis, &index, &src, |_, _| 2.0));
+            check_grad(
+                |xs| xs[0].clone().scatter_fill(d, index.clone(), 2.0),
+                |xs, ct| {
+                    let (_, p) = xs[0].clone().scatter_fill__vjp(d, index.clone(), 2.0, Want::ALL);
+                    vec![pulled(p, Some(ct)).0]
+                },
+                std::slice::from_ref(&x),
+                GradCheck::default(),
+            );
             let sum = x.clone().scatter_add(d, index.clone(), src.clone());
             let want = joined(&x, axis, &index, &src, |old, new| old + new);
             crate::reference::close(&sum, &crate::reference::Array { shape: shape.to_vec(), data: want });

@@ -3,10 +3,12 @@
 mod arith;
 mod compare;
 mod dropout;
+mod einsum;
 mod elementwise;
 mod embedding;
 mod extremes;
 mod index;
+mod linear;
 mod logic;
 mod losses;
 mod matmul;

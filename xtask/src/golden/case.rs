@@ -1,5 +1,6 @@
 //! A reference case as its file holds it.
 
+use cotangent::{DType, bf16, f16};
 use safetensors::{Dtype, SafeTensors};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -29,15 +30,17 @@ pub(super) struct Tolerance {
 /// An array in row-major order.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Array {
+    pub(super) dtype: DType,
     pub(super) shape: Vec<usize>,
     pub(super) data: Data,
 }
 
-/// The elements of an array.
+/// The elements of an array, each exactly, whatever its dtype.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Data {
-    F32(Vec<f32>),
-    I64(Vec<i64>),
+    Floats(Vec<f64>),
+    /// Integers, and truth values as 0 and 1.
+    Whole(Vec<i64>),
 }
 
 impl Case {
@@ -53,12 +56,19 @@ impl Case {
         let tensors = SafeTensors::deserialize(&bytes).map_err(|e| format!("not a safetensors file: {e}"))?;
         let mut arrays = BTreeMap::new();
         for (name, view) in tensors.tensors() {
-            let data = match view.dtype() {
-                Dtype::F32 => Data::F32(elements(view.data(), f32::from_le_bytes)),
-                Dtype::I64 => Data::I64(elements(view.data(), i64::from_le_bytes)),
-                other => return Err(format!("`{name}` has dtype `{other:?}`, expected `F32` or `I64`")),
+            let bytes = view.data();
+            let (dtype, data) = match view.dtype() {
+                Dtype::F64 => (DType::F64, floats(bytes, f64::from_le_bytes)),
+                Dtype::F32 => (DType::F32, floats(bytes, f32::from_le_bytes)),
+                Dtype::F16 => (DType::F16, floats(bytes, f16::from_le_bytes)),
+                Dtype::BF16 => (DType::BF16, floats(bytes, bf16::from_le_bytes)),
+                Dtype::I64 => (DType::I64, whole(bytes, i64::from_le_bytes)),
+                Dtype::I32 => (DType::I32, whole(bytes, i32::from_le_bytes)),
+                Dtype::U8 => (DType::U8, whole(bytes, u8::from_le_bytes)),
+                Dtype::BOOL => (DType::Bool, whole(bytes, u8::from_le_bytes)),
+                other => return Err(format!("`{name}` has dtype `{other:?}`, expected one of {:?}", DType::ALL)),
             };
-            arrays.insert(name, Array { shape: view.shape().to_vec(), data });
+            arrays.insert(name, Array { dtype, shape: view.shape().to_vec(), data });
         }
         let default = Value::Object(Map::new());
         Ok(Case {
@@ -82,6 +92,10 @@ impl Tolerance {
     }
 }
 
-fn elements<const N: usize, T>(bytes: &[u8], of: fn([u8; N]) -> T) -> Vec<T> {
-    bytes.as_chunks::<N>().0.iter().copied().map(of).collect()
+fn floats<const N: usize, T: Into<f64>>(bytes: &[u8], of: fn([u8; N]) -> T) -> Data {
+    Data::Floats(bytes.as_chunks::<N>().0.iter().map(|b| of(*b).into()).collect())
+}
+
+fn whole<const N: usize, T: Into<i64>>(bytes: &[u8], of: fn([u8; N]) -> T) -> Data {
+    Data::Whole(bytes.as_chunks::<N>().0.iter().map(|b| of(*b).into()).collect())
 }

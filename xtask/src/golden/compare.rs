@@ -2,6 +2,7 @@
 
 use super::case::{Array, Case, Data, Tolerance};
 use super::registry::Results;
+use cotangent::DType;
 use std::borrow::Cow;
 
 /// Every `out.*`, `state_after.*` and `grad.*` of the case must be among the results and equal.
@@ -16,7 +17,7 @@ pub(super) fn results(case: &Case, results: &Results) -> Result<(), String> {
         for got in results.of(name) {
             missing = false;
             // No cotangent stands for a zero one.
-            let zero = || zeros(&want.shape);
+            let zero = || zeros(want.dtype, &want.shape);
             let got = got.as_ref().map_or_else(|| Cow::Owned(zero()), Cow::Borrowed);
             arrays(&got, want, tolerance).map_err(|e| format!("`{name}` {e}"))?;
         }
@@ -27,8 +28,8 @@ pub(super) fn results(case: &Case, results: &Results) -> Result<(), String> {
     Ok(())
 }
 
-fn zeros(shape: &[usize]) -> Array {
-    Array { shape: shape.to_vec(), data: Data::F32(vec![0.0; shape.iter().product()]) }
+fn zeros(dtype: DType, shape: &[usize]) -> Array {
+    Array { dtype, shape: shape.to_vec(), data: Data::Floats(vec![0.0; shape.iter().product()]) }
 }
 
 /// Says which element is furthest off, if any is too far.
@@ -36,24 +37,26 @@ fn arrays(got: &Array, want: &Array, tolerance: Tolerance) -> Result<(), String>
     if got.shape != want.shape {
         return Err(format!("has shape {:?}, expected {:?}", got.shape, want.shape));
     }
+    if got.dtype != want.dtype {
+        return Err(format!("has dtype `{}`, expected `{}`", got.dtype, want.dtype));
+    }
     match (&got.data, &want.data) {
-        (Data::F32(got), Data::F32(want_data)) => floats(got, want_data, &want.shape, tolerance),
-        (Data::I64(got), Data::I64(want_data)) => match got.iter().zip(want_data).position(|(g, w)| g != w) {
+        (Data::Floats(got), Data::Floats(want_data)) => floats(got, want_data, &want.shape, tolerance),
+        (Data::Whole(got), Data::Whole(want_data)) => match got.iter().zip(want_data).position(|(g, w)| g != w) {
             None => Ok(()),
             Some(i) => Err(format!("at {:?} is {}, expected {}", place(i, &want.shape), got[i], want_data[i])),
         },
-        (Data::F32(_), Data::I64(_)) => Err("is a float array, expected integers".into()),
-        (Data::I64(_), Data::F32(_)) => Err("is an integer array, expected floats".into()),
+        (Data::Floats(_), Data::Whole(_)) => Err("is a float array, expected whole numbers".into()),
+        (Data::Whole(_), Data::Floats(_)) => Err("is an array of whole numbers, expected floats".into()),
     }
 }
 
-fn floats(got: &[f32], want: &[f32], shape: &[usize], tolerance: Tolerance) -> Result<(), String> {
+fn floats(got: &[f64], want: &[f64], shape: &[usize], tolerance: Tolerance) -> Result<(), String> {
     let Tolerance { rtol, atol } = tolerance;
-    let excess = |(&g, &w): (&f32, &f32)| {
+    let excess = |(&g, &w): (&f64, &f64)| {
         if g == w || (g.is_nan() && w.is_nan()) {
             return 0.0;
         }
-        let (g, w) = (f64::from(g), f64::from(w));
         let ratio = (g - w).abs() / (atol + rtol * w.abs());
         if ratio.is_nan() { f64::INFINITY } else { ratio }
     };
@@ -85,8 +88,8 @@ mod tests {
 
     const TOLERANCE: Tolerance = Tolerance { rtol: 1e-5, atol: 1e-6 };
 
-    fn array(shape: &[usize], data: &[f32]) -> Array {
-        Array { shape: shape.to_vec(), data: Data::F32(data.to_vec()) }
+    fn array(shape: &[usize], data: &[f64]) -> Array {
+        Array { dtype: DType::F32, shape: shape.to_vec(), data: Data::Floats(data.to_vec()) }
     }
 
     #[test]
@@ -103,8 +106,8 @@ mod tests {
     fn shapes_and_odd_values_count() {
         let one = array(&[1], &[1.0]);
         assert_eq!(arrays(&array(&[1, 1], &[1.0]), &one, TOLERANCE), Err("has shape [1, 1], expected [1]".into()));
-        assert!(arrays(&array(&[1], &[f32::NAN]), &one, TOLERANCE).is_err());
-        assert!(arrays(&array(&[1], &[f32::INFINITY]), &array(&[1], &[f32::NEG_INFINITY]), TOLERANCE).is_err());
-        assert_eq!(arrays(&array(&[1], &[f32::INFINITY]), &array(&[1], &[f32::INFINITY]), TOLERANCE), Ok(()));
+        assert!(arrays(&array(&[1], &[f64::NAN]), &one, TOLERANCE).is_err());
+        assert!(arrays(&array(&[1], &[f64::INFINITY]), &array(&[1], &[f64::NEG_INFINITY]), TOLERANCE).is_err());
+        assert_eq!(arrays(&array(&[1], &[f64::INFINITY]), &array(&[1], &[f64::INFINITY]), TOLERANCE), Ok(()));
     }
 }

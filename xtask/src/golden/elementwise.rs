@@ -1,9 +1,10 @@
-//! Functions of two and three floats.
+//! Functions of two and three floats, and sums of products.
 
 use super::inputs::{Inputs, Stop};
 use super::registry::{Results, Row};
 use cotangent::Tensor;
 use cotangent::diff::{Pullback, Want};
+use cotangent::ops::einsum;
 
 /// Calls a method of `in.a` and `in.b` in its plain form and as its companion.
 macro_rules! pair {
@@ -20,12 +21,15 @@ macro_rules! pair {
     }};
 }
 
+pub(super) use pair;
+
 pub(super) const ROWS: &[Row] = &[
     ("pow", |i| pair!(i, pow, pow__vjp)),
     ("atan2", |i| pair!(i, atan2, atan2__vjp)),
     ("maximum", |i| pair!(i, maximum, maximum__vjp)),
     ("minimum", |i| pair!(i, minimum, minimum__vjp)),
     ("clamp", clamp),
+    ("einsum", sum_of_products),
 ];
 
 fn clamp(i: &Inputs<'_>) -> Result<Results, Stop> {
@@ -53,5 +57,18 @@ fn clamp(i: &Inputs<'_>) -> Result<Results, Stop> {
     results.out("y", plain);
     results.out("y", y);
     results.grad("in.x", dx);
+    Ok(results)
+}
+
+fn sum_of_products(i: &Inputs<'_>) -> Result<Results, Stop> {
+    let (equation, operands) = (i.word("equation")?, i.list()?);
+    let mut results = Results::new();
+    results.out("y", einsum(equation, &operands));
+    let (y, pullback) = einsum::vjp(equation, operands, Want::ALL);
+    results.out("y", y);
+    let ((), cts) = pullback.pull(i.ct("y")?, &mut ());
+    for (n, ct) in cts.into_iter().enumerate() {
+        results.grad(&format!("in.x{n}"), ct);
+    }
     Ok(results)
 }

@@ -3,8 +3,8 @@
 //! Everything read is noted, so that an argument or an input which an entry does not know makes the case fail.
 
 use super::case::{Array, Case, Data};
-use cotangent::tensor::{Element, Kind};
-use cotangent::{Bool, Device, Float, Int, Tensor};
+use cotangent::tensor::{Kind, Storage};
+use cotangent::{Bool, DType, Device, Float, Int, Tensor};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -38,7 +38,7 @@ pub(super) struct Inputs<'a> {
 }
 
 /// What fills the gaps of a sliced tensor: large enough to show in any result that it leaks into.
-const FOREIGN: f32 = 1e6;
+const FOREIGN: f64 = 5e4;
 
 impl Layout {
     pub(super) const ALL: [Layout; 3] = [Layout::Contiguous, Layout::Transposed, Layout::Sliced];
@@ -74,28 +74,36 @@ impl<'a> Inputs<'a> {
     pub(super) fn maybe_float(&self, name: &str) -> Result<Option<Tensor>, Stop> {
         match self.array(name) {
             None => Ok(None),
-            Some(Array { shape, data: Data::F32(data) }) => Ok(Some(self.lay::<Float, f32>(data, shape, FOREIGN))),
-            Some(Array { data: Data::I64(_), .. }) => Err(Stop::Fault(format!("`{name}` holds integers"))),
+            Some(Array { dtype, shape, data: Data::Floats(data) }) => {
+                Ok(Some(self.lay::<Float, f64>(data, *dtype, shape, FOREIGN)))
+            }
+            Some(Array { data: Data::Whole(_), .. }) => Err(Stop::Fault(format!("`{name}` holds integers"))),
         }
     }
 
     /// An integer tensor.
     pub(super) fn int(&self, name: &str) -> Result<Tensor<Int>, Stop> {
         match self.array(name) {
-            Some(Array { shape, data: Data::I64(data) }) => Ok(self.lay::<Int, i64>(data, shape, 0)),
-            Some(Array { data: Data::F32(_), .. }) => Err(Stop::Fault(format!("`{name}` holds floats"))),
+            Some(Array { dtype: DType::Bool, .. }) => Err(Stop::Fault(format!("`{name}` holds truth values"))),
+            Some(Array { dtype, shape, data: Data::Whole(data) }) => Ok(self.lay::<Int, i64>(data, *dtype, shape, 0)),
+            Some(Array { data: Data::Floats(_), .. }) => Err(Stop::Fault(format!("`{name}` holds floats"))),
             None => Err(Stop::Fault(format!("the case has no `{name}`"))),
         }
     }
 
-    /// A mask of integers 0 and 1.
+    /// A mask: of truth values, or of integers 0 and 1.
     pub(super) fn mask(&self, name: &str) -> Result<Tensor<Bool>, Stop> {
-        Ok(self.int(name)?.ne(0))
+        match self.array(name) {
+            Some(Array { dtype: DType::Bool, shape, data: Data::Whole(data) }) => {
+                Ok(self.lay::<Int, i64>(data, DType::I64, shape, 0).ne(0))
+            }
+            _ => Ok(self.int(name)?.ne(0)),
+        }
     }
 
     /// Whether the case has a tensor of this name, and whether it holds floats.
     pub(super) fn holds_floats(&self, name: &str) -> Option<bool> {
-        self.case.arrays.get(name).map(|a| matches!(a.data, Data::F32(_)))
+        self.case.arrays.get(name).map(|a| matches!(a.data, Data::Floats(_)))
     }
 
     /// The cotangent of a result, `ct.y` for the name `y`.
@@ -195,20 +203,19 @@ impl<'a> Inputs<'a> {
         Stop::Fault(format!("argument `{name}` is `{value}`, expected {expected}"))
     }
 
-    fn lay<K: Kind<Element = E>, E: Element<Kind = K>>(&self, data: &[E], shape: &[usize], gap: E) -> Tensor<K> {
-        let device = Device::default();
+    fn lay<K: Kind, E: Storage<Kind = K>>(&self, data: &[E], dtype: DType, shape: &[usize], gap: E) -> Tensor<K> {
+        let make = |data: &[E], shape: &[usize]| Tensor::from_slice_of(data, shape, &Device::default()).to(dtype);
         let rank = shape.len();
         match self.layout {
-            Layout::Contiguous => Tensor::from_slice(data, shape, &device),
+            Layout::Contiguous => make(data, shape),
             Layout::Transposed => {
                 let back: Vec<isize> = (0..rank as isize).rev().collect();
                 let reversed: Vec<usize> = shape.iter().rev().copied().collect();
-                Tensor::from_vec(transposed(data, shape), reversed, &device).permute(back)
+                make(&transposed(data, shape), &reversed).permute(back)
             }
             Layout::Sliced => {
                 let larger: Vec<usize> = shape.iter().map(|d| d + 2).collect();
-                let mut tensor =
-                    Tensor::from_vec(padded(data, shape, gap), if rank == 0 { vec![3] } else { larger }, &device);
+                let mut tensor = make(&padded(data, shape, gap), if rank == 0 { &[3] } else { &larger });
                 for (axis, &extent) in shape.iter().enumerate() {
                     tensor = tensor.narrow(axis as isize, 1, extent);
                 }

@@ -7,9 +7,12 @@ mod activations;
 mod case;
 mod compare;
 mod elementwise;
+mod further;
 mod inputs;
+mod kinds;
 mod layers;
 mod losses;
+mod movement;
 mod ops;
 mod optim;
 mod reductions;
@@ -65,6 +68,16 @@ fn run_all(dir: &Path, group: Option<&str>, verbose: bool) -> Result<Tally, Stri
         return Err(format!("`{}` holds no `.safetensors` file{within}", dir.display()));
     }
     Ok(tally)
+}
+
+/// How many cases of a folder there are of each operation, by PyTorch's name.
+pub(crate) fn counts(dir: &Path) -> Result<BTreeMap<String, usize>, String> {
+    let (mut files, mut counts) = (vec![], BTreeMap::new());
+    collect(dir, &mut files)?;
+    for file in files {
+        *counts.entry(Case::read(&file)?.op).or_default() += 1;
+    }
+    Ok(counts)
 }
 
 fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {

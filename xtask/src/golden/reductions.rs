@@ -34,6 +34,8 @@ macro_rules! values {
     }};
 }
 
+pub(super) use {extreme, values};
+
 pub(super) const ROWS: &[Row] = &[
     ("amin", |i| reduction!(i, amin amin__vjp, amin_keepdim amin_keepdim__vjp)),
     ("prod", |i| reduction!(i, prod prod__vjp, prod_keepdim prod_keepdim__vjp)),

@@ -2,8 +2,8 @@
 
 use super::case::{Array, Data};
 use super::inputs::{Inputs, Stop};
-use super::{activations, elementwise, layers, losses, ops, optim, reductions};
-use cotangent::{Int, Tensor};
+use super::{activations, elementwise, further, kinds, layers, losses, movement, ops, optim, reductions};
+use cotangent::{Bool, DType, Int, Tensor};
 
 /// Computes everything that a case of one operation expects.
 pub(super) type Entry = fn(&Inputs<'_>) -> Result<Results, Stop>;
@@ -13,8 +13,18 @@ pub(super) type Row = (&'static str, Entry);
 
 /// The entry of an operation, if there is one.
 pub(super) fn entry(op: &str) -> Option<Entry> {
-    let groups =
-        [activations::ROWS, elementwise::ROWS, layers::ROWS, losses::ROWS, ops::ROWS, optim::ROWS, reductions::ROWS];
+    let groups = [
+        activations::ROWS,
+        elementwise::ROWS,
+        further::ROWS,
+        kinds::ROWS,
+        layers::ROWS,
+        losses::ROWS,
+        movement::ROWS,
+        ops::ROWS,
+        optim::ROWS,
+        reductions::ROWS,
+    ];
     groups.into_iter().flatten().find(|(name, _)| *name == op).map(|(_, entry)| *entry)
 }
 
@@ -35,7 +45,12 @@ impl Results {
 
     /// A result of integers.
     pub(super) fn places(&mut self, name: &str, y: Tensor<Int>) {
-        self.0.push((format!("out.{name}"), Some(Array { shape: y.shape().to_vec(), data: Data::I64(y.to_vec()) })));
+        self.0.push((format!("out.{name}"), Some(whole(y.dtype(), y))));
+    }
+
+    /// A result of truth values.
+    pub(super) fn truths(&mut self, name: &str, y: Tensor<Bool>) {
+        self.0.push((format!("out.{name}"), Some(whole(DType::Bool, y.int()))));
     }
 
     /// The gradient of an input or parameter, `grad.in.x` for the name `in.x`. `None` is zero.
@@ -50,5 +65,10 @@ impl Results {
 }
 
 fn array(t: &Tensor) -> Array {
-    Array { shape: t.shape().to_vec(), data: Data::F32(t.to_vec()) }
+    let data = Data::Floats(t.clone().to(DType::F64).to_vec_of());
+    Array { dtype: t.dtype(), shape: t.shape().to_vec(), data }
+}
+
+fn whole(dtype: DType, t: Tensor<Int>) -> Array {
+    Array { dtype, shape: t.shape().to_vec(), data: Data::Whole(t.to(DType::I64).to_vec()) }
 }

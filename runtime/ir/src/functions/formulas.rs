@@ -148,7 +148,9 @@ pub(super) fn hypot(b: &mut Builder, x: Id, y: Id) -> Id {
     let largest = b.binary(Binary::Max, a, c);
     let scale = b.unary(Unary::Detach, largest);
     let (zero, inf, one) = (b.float(0.0), b.float(f64::INFINITY), b.float(1.0));
-    let (none, all) = (b.eq(scale, zero), b.eq(scale, inf));
+    // An infinite leg makes the whole infinite, even beside one that is no number.
+    let (none, first, second) = (b.eq(scale, zero), b.eq(a, inf), b.eq(c, inf));
+    let all = b.or(first, second);
     let odd = b.or(none, all);
     let by = b.select(odd, one, scale);
     let (p, q) = (b.div(x, by), b.div(y, by));
@@ -158,7 +160,8 @@ pub(super) fn hypot(b: &mut Builder, x: Id, y: Id) -> Id {
     let sum = b.select(none, one, sum);
     let root = b.unary(Unary::Sqrt, sum);
     let size = b.mul(by, root);
-    b.select(odd, scale, size)
+    let end = b.select(all, inf, zero);
+    b.select(odd, end, size)
 }
 
 /// `log(e^x + e^y)`: the larger plus what the other adds, so that nothing overflows.

@@ -2,7 +2,7 @@
 
 super::family! {
     "Comparison and logic";
-    method masked_fill(Value, Value) -> Active, "broadcast_first", F, burn "mask_fill";
+    method masked_fill(Value, Value) -> Active, "broadcast_first", FIB, burn "mask_fill";
     function select(Value, Operand, Operand) -> Active, "select", B, torch "where", burn "mask_where";
     method mask_where(Value, Operand) -> Active, "select", FIB, torch "where";
     method eq(Value) -> Tensor, "broadcast", FIB, burn "equal";

@@ -17,6 +17,8 @@ mod scan;
 pub enum Argument {
     /// A tensor or a number, with a cotangent where it is a float tensor.
     Operand,
+    /// A tensor without a derivative: positions, a mask.
+    Tensor,
     /// A plain value: an axis, a shape, a number, an integer tensor.
     Value,
     /// The `&mut Cx` that holds mode and randomness.

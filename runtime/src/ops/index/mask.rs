@@ -2,6 +2,7 @@
 
 use super::along::{Put, pick, put};
 use crate::diff::{Pullback, Want, pull};
+use crate::ops::compare::masked_fill;
 use crate::ops::movement::{Merge, Moved, Undo};
 use crate::raise::raise;
 use crate::tensor::{Bool, Dims, Int, Kind, Raw, Tensor, broadcast};
@@ -150,7 +151,7 @@ impl Tensor<Int> {
     /// `Error::Shape` where it does not.
     #[track_caller]
     pub fn masked_fill(self, mask: Tensor<Bool>, value: i64) -> Self {
-        Tensor::from_raw(crate::ops::compare::masked_fill(&FILL_INTS, self.raw, &mask.raw, Scalar::Int(value)))
+        Tensor::from_raw(masked_fill(&FILL_INTS, self.raw, &mask.raw, Scalar::Int(value)))
     }
 }
 
@@ -160,6 +161,6 @@ impl Tensor<Bool> {
     #[track_caller]
     pub fn masked_fill(self, mask: Tensor<Bool>, value: bool) -> Self {
         let value = Scalar::Int(i64::from(value));
-        Tensor::from_raw(crate::ops::compare::masked_fill(&FILL_BOOLS, self.raw, &mask.raw, value))
+        Tensor::from_raw(masked_fill(&FILL_BOOLS, self.raw, &mask.raw, value))
     }
 }

@@ -1,6 +1,7 @@
 //! Parts of tensors by number, by range and by mask, read and written.
 
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
+#![allow(clippy::type_complexity, reason = "the type of a companion names all of its cotangents")]
 
 mod along;
 mod entry;

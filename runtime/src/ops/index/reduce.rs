@@ -2,11 +2,13 @@
 
 use super::along::{Put, pick, put};
 use super::scatter::{Target, fill};
-use crate::diff::{Pullback, Want, pull};
+use crate::diff::{Diff, Pullback, Want, pull};
+use crate::ops::elementwise::run;
 use crate::ops::movement::Undo;
 use crate::ops::select;
 use crate::tensor::{Float, Int, Kind, Raw, Tensor};
-use cotangent_hal::{DType, Scalar};
+use cotangent_hal::native::scalar::int_quotient;
+use cotangent_hal::{DType, Scalar, kernel};
 
 /// How [`Tensor::scatter_reduce`] joins elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +25,7 @@ pub enum Reduce {
     Amin,
 }
 
-impl crate::diff::Diff for Reduce {
+impl Diff for Reduce {
     type Ct = ();
 }
 
@@ -44,14 +46,14 @@ impl Reduce {
             Reduce::Prod => Scalar::Int(1),
             Reduce::Amax if dtype.is_float() => Scalar::Float(f64::NEG_INFINITY),
             Reduce::Amin if dtype.is_float() => Scalar::Float(f64::INFINITY),
-            Reduce::Amax => Scalar::Int(least(dtype).0),
-            Reduce::Amin => Scalar::Int(least(dtype).1),
+            Reduce::Amax => Scalar::Int(range(dtype).0),
+            Reduce::Amin => Scalar::Int(range(dtype).1),
         }
     }
 }
 
 /// The smallest and the largest integer of a dtype.
-fn least(dtype: DType) -> (i64, i64) {
+fn range(dtype: DType) -> (i64, i64) {
     match dtype {
         DType::U8 => (0, i64::from(u8::MAX)),
         DType::I32 => (i64::from(i32::MIN), i64::from(i32::MAX)),
@@ -126,10 +128,10 @@ fn joined(target: &Target, x: Raw, src: &Raw, reduce: Reduce, include_self: bool
     mean.cast(dtype)
 }
 
-cotangent_hal::kernel! {
+kernel! {
     static QUOTIENT = Pointwise "scatter_reduce" (a: Each I64, b: Each I64) -> (y: Each I64) |tile| {
         for i in 0..tile.1 {
-            y[i] = cotangent_hal::native::scalar::int_quotient(a[i], b[i]);
+            y[i] = int_quotient(a[i], b[i]);
         }
     }
 }
@@ -137,7 +139,7 @@ cotangent_hal::kernel! {
 #[track_caller]
 fn quotient(a: Raw, b: &Raw) -> Raw {
     let out = Raw::empty(&a.device, a.dtype, &a.shape);
-    crate::ops::elementwise::run(&QUOTIENT, &a.shape, &[&a, b], &out, &[]);
+    run(&QUOTIENT, &a.shape, &[&a, b], &out, &[]);
     out
 }
 

@@ -64,6 +64,27 @@ putting! {
 }
 
 impl<K: Kind> Tensor<K> {
+    /// As [`scatter`](Self::scatter) of a number: `zeros.scatter_fill(1, index, 1.0)`. Of truth values, 0 is false.
+    #[track_caller]
+    pub fn scatter_fill(self, axis: isize, index: Tensor<Int>, value: impl Number) -> Self {
+        let axis = aligned("scatter_fill", &self.raw, axis, &index.raw);
+        Tensor::from_raw(fill(self.raw, axis, &index.raw, value.number()))
+    }
+
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn scatter_fill__vjp<N: Number>(
+        self,
+        axis: isize,
+        index: Tensor<Int>,
+        value: N,
+        want: Want,
+    ) -> (Self, Moved<K, 3>) {
+        let axis = aligned("scatter_fill", &self.raw, axis, &index.raw);
+        let y = Tensor::from_raw(fill(self.raw, axis, &index.raw, value.number()));
+        (y, Moved::with(want, || Undo::Clear { axis, index: index.raw.keep() }))
+    }
+
     /// `self` with a number in the entries of `axis` that `index`, a vector, names. Of truth values, 0 is false.
     ///
     /// Raises `Error::Shape` where `index` is no vector, `Error::Argument` where a number is not in the axis.
@@ -95,7 +116,7 @@ impl<K: Kind> Tensor<K> {
     #[track_caller]
     pub fn put(self, index: Tensor<Int>, src: Tensor<K>, accumulate: bool) -> Self {
         let target = Target::of_elements(&self.raw, &index.raw, &src.raw);
-        let (shape, row) = (self.raw.shape, target.row());
+        let (shape, row) = (self.raw.shape, target.shape);
         let src = src.raw.reshape(&target.index.shape);
         Tensor::from_raw(target.put(self.raw.reshape(&row), &src, Put::added(accumulate)).reshape(&shape))
     }
@@ -110,7 +131,7 @@ impl<K: Kind> Tensor<K> {
         want: Want,
     ) -> (Self, impl Pullback<(), Ct = K::Ct, In = (K::Ct, (), K::Ct, ())> + use<K>) {
         let target = Target::of_elements(&self.raw, &index.raw, &src.raw);
-        let (shape, own, row) = (self.raw.shape, src.raw.shape, target.row());
+        let (shape, own, row) = (self.raw.shape, src.raw.shape, target.shape);
         let (index, how) = (target.index.shape, Put::added(accumulate));
         let y = Tensor::from_raw(target.put(self.raw.reshape(&row), &src.raw.reshape(&index), how).reshape(&shape));
         let merge = target.merge::<K>(how, want.has(0), want.has(2));
@@ -132,10 +153,11 @@ impl Put {
 /// Where something is put.
 pub(super) struct Target {
     op: &'static str,
-    pub(super) shape: Dims,
+    /// The shape of the target.
+    shape: Dims,
     pub(super) axis: usize,
     pub(super) index: Raw,
-    /// What was given to be put there.
+    /// The shape and dtype of what is put there.
     src: Dims,
     dtype: DType,
 }
@@ -178,11 +200,6 @@ impl Target {
         }
         let [shape, count] = [x.numel(), index.numel()].map(|n| Dims::of("put", &[n]));
         Target { op: "put", shape, axis: 0, index: index.reinterpret(&count), src: count, dtype: src.dtype }
-    }
-
-    /// The shape of what the positions count in.
-    fn row(&self) -> Dims {
-        self.shape
     }
 
     /// `x` with `src` put there.

@@ -1,11 +1,11 @@
 //! Slices: ranges, steps, numbers and new axes.
 
-use super::entry::{Entry, resolve};
+use super::entry::{Entry, outside, resolve};
 use crate::diff::{Pullback, Want, pull};
 use crate::ops::movement::{Merge, Moved, Undo, Window};
 use crate::ops::operand::Number;
 use crate::raise::raise;
-use crate::tensor::{Kind, Raw, Tensor};
+use crate::tensor::{Kind, Raw, Tensor, axis_below, axis_of};
 use cotangent_hal::Error;
 
 impl<K: Kind> Tensor<K> {
@@ -14,7 +14,7 @@ impl<K: Kind> Tensor<K> {
     /// the axes that are not named, which are those behind the last entry otherwise; `NEW` for a new axis of 1.
     ///
     /// ```
-    /// use cotangent_runtime::{Device, Tensor, prelude::*, s};
+    /// use cotangent_runtime::prelude::*;
     /// let x = arange(24).reshape([2, 3, 4]);
     /// assert_eq!(x.clone().slice(s![.., 1.., -1]).to_vec(), [7, 11, 19, 23]);
     /// assert_eq!(x.clone().slice(s![0, 0, ..;-2]).to_vec(), [3, 1]);
@@ -129,10 +129,10 @@ fn filled(window: &Window, x: Raw, value: impl Number) -> Raw {
 
 #[track_caller]
 fn numbered(op: &str, x: &Raw, axis: isize, index: isize) -> (usize, usize) {
-    let axis = crate::tensor::axis_of(op, axis, &x.shape);
+    let axis = axis_of(op, axis, &x.shape);
     let extent = x.shape[axis];
-    match crate::tensor::axis_below(index, extent) {
+    match axis_below(index, extent) {
         Some(entry) => (axis, entry),
-        None => raise(Error::Argument { op: op.into(), message: super::entry::outside(index, axis, &x.shape) }),
+        None => raise(Error::Argument { op: op.into(), message: outside(index, axis, &x.shape) }),
     }
 }

@@ -4,7 +4,7 @@ use super::undo::{Moved, Undo};
 use super::window::Window;
 use crate::diff::Want;
 use crate::raise::raise;
-use crate::tensor::{Kind, Raw, Tensor, axis_below, axis_of};
+use crate::tensor::{Float, Int, Kind, Raw, Tensor, axis_below, axis_of};
 use cotangent_hal::{Error, Scalar};
 
 /// A diagonal of the plane of two axes: positive ones lie above the main one.
@@ -146,7 +146,7 @@ impl Tensor {
 
     #[doc(hidden)]
     #[track_caller]
-    pub fn trace__vjp(self, want: Want) -> (Tensor, Moved<crate::Float, 0>) {
+    pub fn trace__vjp(self, want: Want) -> (Tensor, Moved<Float, 0>) {
         square(&self.raw);
         let window = Window::of(&self.raw, |x| Diagonal { offset: 0, rows: 0, columns: 1 }.view(x));
         let undo = Undo::Spread(window.shape).then(Undo::Inlay(window));
@@ -154,7 +154,7 @@ impl Tensor {
     }
 }
 
-impl Tensor<crate::Int> {
+impl Tensor<Int> {
     /// The sum of the main diagonal of a matrix.
     ///
     /// Raises `Error::Shape` for any other number of axes.

@@ -1,6 +1,6 @@
 //! Tensors put together by rows and by columns, and grids of vectors.
 
-use super::join::{IntoTensors, Joined, cat};
+use super::join::{IntoTensors, Joined, cat_vjp};
 use super::undo::Undo;
 use crate::diff::{Pullback, Want, pull};
 use crate::raise::raise;
@@ -14,7 +14,7 @@ use cotangent_hal::Error;
 pub fn hstack<L: IntoTensors>(tensors: L) -> Tensor<L::Kind> {
     let (tensors, _) = at_least(1, tensors.into_tensors());
     let axis = columns(&tensors);
-    cat(tensors, axis)
+    cat_vjp("hstack", tensors, axis, Want::NONE).0
 }
 
 /// The companion of the function [`hstack`].
@@ -32,7 +32,7 @@ impl hstack {
     ) -> (Tensor<L::Kind>, impl Pullback<(), Ct = Ct<L>, In = (Vec<Ct<L>>,)> + use<L>) {
         let (tensors, shapes) = at_least(1, tensors.into_tensors());
         let axis = columns(&tensors);
-        let (y, joined) = cat::vjp(tensors, axis, want);
+        let (y, joined) = cat_vjp("hstack", tensors, axis, want);
         (y, apart(joined, shapes))
     }
 }
@@ -42,7 +42,7 @@ impl hstack {
 /// Raises for no tensor at all, and where ranks or other extents differ.
 #[track_caller]
 pub fn vstack<L: IntoTensors>(tensors: L) -> Tensor<L::Kind> {
-    cat(at_least(2, tensors.into_tensors()).0, 0)
+    cat_vjp("vstack", at_least(2, tensors.into_tensors()).0, 0, Want::NONE).0
 }
 
 /// The companion of the function [`vstack`].
@@ -59,7 +59,7 @@ impl vstack {
         want: Want,
     ) -> (Tensor<L::Kind>, impl Pullback<(), Ct = Ct<L>, In = (Vec<Ct<L>>,)> + use<L>) {
         let (tensors, shapes) = at_least(2, tensors.into_tensors());
-        let (y, joined) = cat::vjp(tensors, 0, want);
+        let (y, joined) = cat_vjp("vstack", tensors, 0, want);
         (y, apart(joined, shapes))
     }
 }

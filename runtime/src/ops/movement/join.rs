@@ -64,11 +64,16 @@ impl cat {
     #[doc(hidden)]
     #[track_caller]
     pub fn vjp<L: IntoTensors>(tensors: L, axis: isize, want: Want) -> (Tensor<L::Kind>, Joined<L::Kind>) {
-        let tensors = tensors.into_tensors();
-        let dtypes = tensors.iter().map(Tensor::dtype).collect();
-        let (out, axis, extents) = cat_all("cat", tensors, axis);
-        (out, Joined::new(want, Apart::Narrow { axis, extents }, dtypes))
+        cat_vjp("cat", tensors.into_tensors(), axis, want)
     }
+}
+
+/// The companion of [`cat`] by the name `op`.
+#[track_caller]
+pub(super) fn cat_vjp<K: Kind>(op: &str, tensors: Vec<Tensor<K>>, axis: isize, want: Want) -> (Tensor<K>, Joined<K>) {
+    let dtypes = tensors.iter().map(Tensor::dtype).collect();
+    let (out, axis, extents) = cat_all(op, tensors, axis);
+    (out, Joined::new(want, Apart::Narrow { axis, extents }, dtypes))
 }
 
 /// Tensors of one shape along a new axis, copied: two of `[A, B]` along axis 0 are `[2, A, B]`. Dtypes are promoted.

@@ -1,6 +1,7 @@
 //! Other shapes and orders of the same elements, as views wherever strides allow.
 
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
+#![allow(clippy::type_complexity, reason = "the type of a companion names all of its cotangents")]
 
 mod diagonal;
 mod grid;

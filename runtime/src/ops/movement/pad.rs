@@ -117,7 +117,7 @@ impl Plan {
     fn new(op: &str, x: &Raw, widths: impl IntoPads, mode: Option<PadMode>) -> Plan {
         let widths = widths.into_pads();
         let rank = x.shape.len();
-        if widths.len() % 2 != 0 || widths.len() > 2 * rank {
+        if !widths.len().is_multiple_of(2) || widths.len() > 2 * rank {
             let (given, shape) = (widths.len(), x.shape);
             fault(op, format!("{given} widths were given, expected pairs for at most {rank} axes of {shape:?}"));
         }

@@ -1,7 +1,7 @@
 //! Other shapes of the same elements.
 
 use super::undo::{Moved, Undo, inverse};
-use crate::diff::Want;
+use crate::diff::{Pullback, Want, pull};
 use crate::raise::raise;
 use crate::tensor::{Axes, Dims, IntoAxes, IntoShape, Kind, Raw, Tensor, axis_below, axis_of};
 use cotangent_hal::Error;
@@ -159,8 +159,13 @@ impl<K: Kind> Tensor<K> {
 
     #[doc(hidden)]
     #[track_caller]
-    pub fn reshape_as__vjp<J: Kind>(self, other: Tensor<J>, want: Want) -> (Self, Moved<K, 1>) {
-        self.reshape__vjp(other.raw.shape, want)
+    pub fn reshape_as__vjp<J: Kind>(
+        self,
+        other: Tensor<J>,
+        want: Want,
+    ) -> (Self, impl Pullback<(), Ct = K::Ct, In = (K::Ct, J::Ct)> + use<K, J>) {
+        let (y, moved) = self.reshape__vjp(other.raw.shape, want);
+        (y, pull(move |ct, (): &mut ()| (moved.pull(ct, &mut ()).0, J::Ct::default())))
     }
 
     /// [`reshape_as`](Self::reshape_as) by another name: a copy is made where strides need one.
@@ -171,7 +176,11 @@ impl<K: Kind> Tensor<K> {
 
     #[doc(hidden)]
     #[track_caller]
-    pub fn view_as__vjp<J: Kind>(self, other: Tensor<J>, want: Want) -> (Self, Moved<K, 1>) {
+    pub fn view_as__vjp<J: Kind>(
+        self,
+        other: Tensor<J>,
+        want: Want,
+    ) -> (Self, impl Pullback<(), Ct = K::Ct, In = (K::Ct, J::Ct)> + use<K, J>) {
         self.reshape_as__vjp(other, want)
     }
 
@@ -183,8 +192,13 @@ impl<K: Kind> Tensor<K> {
 
     #[doc(hidden)]
     #[track_caller]
-    pub fn expand_as__vjp<J: Kind>(self, other: Tensor<J>, want: Want) -> (Self, Moved<K, 1>) {
-        self.expand__vjp(other.raw.shape, want)
+    pub fn expand_as__vjp<J: Kind>(
+        self,
+        other: Tensor<J>,
+        want: Want,
+    ) -> (Self, impl Pullback<(), Ct = K::Ct, In = (K::Ct, J::Ct)> + use<K, J>) {
+        let (y, moved) = self.expand__vjp(other.raw.shape, want);
+        (y, pull(move |ct, (): &mut ()| (moved.pull(ct, &mut ()).0, J::Ct::default())))
     }
 
     /// [`expand`](Self::expand) by its name in NumPy.

@@ -33,7 +33,7 @@ pub(super) const fn place(axis: &Dim, shape: &Shape, extra: usize) -> Place {
 pub(super) const fn place_of(plain: &Plain, shape: &Shape, extra: usize) -> Place {
     match plain {
         Plain::Dim(axis) => place(axis, shape, extra),
-        Plain::List { .. } | Plain::All | Plain::Entry(_) | Plain::Unknown => Place::Unknown,
+        Plain::List { .. } | Plain::All | Plain::Entry(_) | Plain::Text(_) | Plain::Unknown => Place::Unknown,
     }
 }
 
@@ -60,7 +60,7 @@ pub(super) enum Axes {
 pub(super) const fn axes_of(plain: &Plain, shape: &Shape) -> Axes {
     let (dims, len) = match plain {
         Plain::All => return Axes::All,
-        Plain::Entry(_) | Plain::Unknown => return Axes::Unknown,
+        Plain::Entry(_) | Plain::Text(_) | Plain::Unknown => return Axes::Unknown,
         Plain::Dim(axis) => ([*axis; 8], 1),
         Plain::List { len, dims } => (*dims, *len as usize),
     };

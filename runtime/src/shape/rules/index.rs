@@ -2,7 +2,7 @@
 
 use super::axis::{Place, missing, place_of};
 use super::elementwise::{alike, broadcast, broadcast_first, meet};
-use super::{Plain, Shape, argument, input};
+use super::{Plain, Shape, argument, covers, input, number};
 use crate::shape::dim::Dim;
 use crate::shape::step::{Fail, Step, Verdict};
 
@@ -111,7 +111,7 @@ pub const fn masked_scatter(inputs: &[Shape], _plain: &[Plain], _out: usize) -> 
 /// `one_hot(classes)`: a last axis of so many.
 pub const fn one_hot(inputs: &[Shape], plain: &[Plain], _out: usize) -> Step {
     let shape = input(inputs, 0);
-    let classes = super::number(&argument(plain, 0));
+    let classes = number(&argument(plain, 0));
     if shape.known() { Step::guess(shape.push(classes)) } else { Step::UNKNOWN }
 }
 
@@ -157,9 +157,4 @@ const fn beside(inputs: &[Shape], plain: &[Plain]) -> Step {
         back += 1;
     }
     step
-}
-
-/// Whether `long` is certainly no less than `short`.
-const fn covers(long: &Dim, short: &Dim) -> bool {
-    long.same(short) || long.exceeds(short)
 }

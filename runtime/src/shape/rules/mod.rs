@@ -7,8 +7,10 @@
 //! says what the listed axes decide.
 
 mod axis;
+mod einsum;
 mod elementwise;
 mod index;
+mod linear;
 mod matmul;
 mod movement;
 mod order;
@@ -18,10 +20,12 @@ mod reshape;
 mod search;
 mod slice;
 
+pub use einsum::einsum;
 pub use elementwise::{broadcast, broadcast_first, prelu, same, scalar_of_same, select};
 pub use index::{
     gather, index_fill, index_put, index_select, masked_scatter, masked_select, one_hot, scatter, take, take_along_dim,
 };
+pub use linear::{addmm, baddbmm, bmm, cdist, cosine_similarity, cov, cross, dot, kron, mm, mv, outer, square};
 pub use matmul::{embedding, matmul};
 pub use movement::{
     chunk, diag, diag_embed, diagonal, expand_as, flip, hstack, matrices, meshgrid, movedim, repeat, repeat_interleave,
@@ -54,6 +58,11 @@ const fn argument(plain: &[Plain], i: usize) -> Plain {
 const fn number(plain: &Plain) -> Dim {
     match plain {
         Plain::Dim(dim) => *dim,
-        Plain::List { .. } | Plain::All | Plain::Entry(_) | Plain::Unknown => Dim::UNKNOWN,
+        Plain::List { .. } | Plain::All | Plain::Entry(_) | Plain::Text(_) | Plain::Unknown => Dim::UNKNOWN,
     }
+}
+
+/// Whether `long` is no less than `short` under every binding. `false` says nothing.
+const fn covers(long: &Dim, short: &Dim) -> bool {
+    long.add(Dim::lit(1)).exceeds(short)
 }

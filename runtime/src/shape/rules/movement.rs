@@ -340,6 +340,6 @@ const fn listed(plain: &Plain) -> Option<(usize, [Dim; 8])> {
     match plain {
         Plain::Dim(dim) => Some((1, [*dim; 8])),
         Plain::List { len, dims } => Some((*len as usize, *dims)),
-        Plain::All | Plain::Entry(_) | Plain::Unknown => None,
+        Plain::All | Plain::Entry(_) | Plain::Text(_) | Plain::Unknown => None,
     }
 }

@@ -12,7 +12,7 @@ pub const fn reshape(inputs: &[Shape], plain: &[Plain], _out: usize) -> Step {
     let to = match argument(plain, 0) {
         Plain::List { len, dims } => Shape::of(dims.split_at(len as usize).0),
         Plain::Dim(dim) => Shape::of(&[dim]),
-        Plain::All | Plain::Entry(_) | Plain::Unknown => return Step::UNKNOWN,
+        Plain::All | Plain::Entry(_) | Plain::Text(_) | Plain::Unknown => return Step::UNKNOWN,
     };
     let (mut hole, mut rest, mut i) = (None, Dim::lit(1), 0);
     while i < to.len() {
@@ -59,7 +59,9 @@ pub const fn flatten(inputs: &[Shape], plain: &[Plain], _out: usize) -> Step {
         Place::Missing(axis) => missing(axis, &shape),
         Place::Unknown => match start {
             Plain::Dim(start) if start.is(0) => Step::guess(Shape::of(&[Dim::UNKNOWN])),
-            Plain::Dim(_) | Plain::List { .. } | Plain::All | Plain::Entry(_) | Plain::Unknown => Step::UNKNOWN,
+            Plain::Dim(_) | Plain::List { .. } | Plain::All | Plain::Entry(_) | Plain::Text(_) | Plain::Unknown => {
+                Step::UNKNOWN
+            }
         },
     }
 }
@@ -74,7 +76,9 @@ pub const fn unsqueeze(inputs: &[Shape], plain: &[Plain], _out: usize) -> Step {
         Place::Unknown => match axis {
             // Before all axes, listed or not: what is listed stays where it is.
             Plain::Dim(axis) if axis.is(0) && shape.known() => Step::guess(shape.rested(Rest::Any)),
-            Plain::Dim(_) | Plain::List { .. } | Plain::All | Plain::Entry(_) | Plain::Unknown => Step::UNKNOWN,
+            Plain::Dim(_) | Plain::List { .. } | Plain::All | Plain::Entry(_) | Plain::Text(_) | Plain::Unknown => {
+                Step::UNKNOWN
+            }
         },
     }
 }
@@ -118,7 +122,7 @@ pub const fn expand(inputs: &[Shape], plain: &[Plain], _out: usize) -> Step {
     let to = match argument(plain, 0) {
         Plain::List { len, dims } => Shape::of(dims.split_at(len as usize).0),
         Plain::Dim(dim) => Shape::of(&[dim]),
-        Plain::All | Plain::Entry(_) | Plain::Unknown => return Step::UNKNOWN,
+        Plain::All | Plain::Entry(_) | Plain::Text(_) | Plain::Unknown => return Step::UNKNOWN,
     };
     if from.len() > to.len() {
         return Step::mistake(Fail::Expand { from, to, back: None });

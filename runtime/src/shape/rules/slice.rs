@@ -2,7 +2,7 @@
 
 use super::axis::{Place, missing, place_of};
 use super::elementwise::broadcast_first;
-use super::{Plain, Shape, argument, input, number};
+use super::{Plain, Shape, argument, covers, input, number};
 use crate::shape::dim::Dim;
 use crate::shape::step::{Entry, Fail, Step};
 
@@ -15,7 +15,7 @@ pub const fn slice(inputs: &[Shape], plain: &[Plain], _out: usize) -> Step {
             Plain::Entry(Entry::At(_) | Entry::Range { .. }) => named += 1,
             Plain::Entry(Entry::Ellipsis) => ellipsis = true,
             Plain::Entry(Entry::New) => {}
-            Plain::Dim(_) | Plain::List { .. } | Plain::All | Plain::Unknown => break,
+            Plain::Dim(_) | Plain::List { .. } | Plain::All | Plain::Text(_) | Plain::Unknown => break,
         }
         count += 1;
     }
@@ -47,10 +47,14 @@ pub const fn slice(inputs: &[Shape], plain: &[Plain], _out: usize) -> Step {
                 axis += 1;
             }
             Plain::Entry(Entry::Range { start, end, step: by }) => {
-                step.shape = step.shape.push(range(&shape.axis(axis), start, end, by));
+                let (count, sure) = range(&shape.axis(axis), start, end, by);
+                step.shape = step.shape.push(count);
+                if !sure {
+                    step = step.doubt(Fail::None);
+                }
                 axis += 1;
             }
-            Plain::Dim(_) | Plain::List { .. } | Plain::All | Plain::Unknown => {}
+            Plain::Dim(_) | Plain::List { .. } | Plain::All | Plain::Text(_) | Plain::Unknown => {}
         }
         i += 1;
     }
@@ -101,8 +105,8 @@ pub const fn unfold(inputs: &[Shape], plain: &[Plain], _out: usize) -> Step {
     }
     let count = floor(&extent.sub(length), &by).add(Dim::lit(1));
     let step = Step::guess(shape.with(axis, count).push(length));
-    if extent.same(&length) || extent.exceeds(&length) {
-        return Step { verdict: crate::shape::step::Verdict::Proved, ..step };
+    if covers(&extent, &length) {
+        return Step::proof(step.shape);
     }
     step.doubt(if extent.known() && length.known() { fail } else { Fail::None })
 }
@@ -112,7 +116,7 @@ pub const fn pad(inputs: &[Shape], plain: &[Plain], _out: usize) -> Step {
     let shape = input(inputs, 0);
     let Plain::List { len, dims } = argument(plain, 0) else { return Step::UNKNOWN };
     let count = len as usize;
-    if count % 2 != 0 || (shape.full() && count / 2 > shape.len()) {
+    if !count.is_multiple_of(2) || (shape.full() && count / 2 > shape.len()) {
         return Step::mistake(Fail::Widths { shape, count });
     }
     if count / 2 > shape.len() {
@@ -141,53 +145,53 @@ const fn entry(shape: &Shape, axis: usize, at: &Dim) -> Step {
     let needed = if negative { Dim::lit(0).sub(*at) } else { at.add(Dim::lit(1)) };
     if needed.exceeds(&extent) {
         Step::mistake(fail)
-    } else if needed.same(&extent) || extent.exceeds(&needed) {
+    } else if covers(&extent, &needed) {
         Step::proof(*shape)
     } else {
         Step::guess(*shape).doubt(if at.known() && extent.known() { fail } else { Fail::None })
     }
 }
 
-/// How many entries a range has, of an axis of that extent.
-const fn range(extent: &Dim, start: &Option<Dim>, end: &Option<Dim>, step: &Dim) -> Dim {
-    let Some(by) = step.literal() else { return Dim::UNKNOWN };
-    let length = if by > 0 {
-        let first = match start {
+/// How many entries a range has, of an axis of that extent, and whether that holds for every extent: a bound that may
+/// lie behind the end is taken as it stands.
+const fn range(extent: &Dim, start: &Option<Dim>, end: &Option<Dim>, step: &Dim) -> (Dim, bool) {
+    let Some(by) = step.literal() else { return (Dim::UNKNOWN, false) };
+    let (length, sure) = if by > 0 {
+        let (first, inside) = match start {
             Some(start) => bound(extent, start),
-            None => Dim::lit(0),
+            None => (Dim::lit(0), true),
         };
-        let last = match end {
+        let (last, also) = match end {
             Some(end) => bound(extent, end),
-            None => *extent,
+            None => (*extent, true),
         };
-        last.sub(first)
+        (last.sub(first), inside && also)
     } else if start.is_none() && end.is_none() {
-        *extent
+        (*extent, true)
     } else {
-        return backwards(extent, start, end, by);
+        let count = backwards(extent, start, end, by);
+        return (count, count.known());
     };
-    if matches!(length.literal(), Some(n) if n < 0) || Dim::lit(0).exceeds(&length) {
-        return Dim::lit(0);
+    if Dim::lit(0).exceeds(&length) {
+        return (Dim::lit(0), sure);
     }
     let size = Dim::lit(by.saturating_abs());
-    if size.is(1) { length } else { floor(&length.add(size).sub(Dim::lit(1)), &size) }
+    let count = if size.is(1) { length } else { floor(&length.add(size).sub(Dim::lit(1)), &size) };
+    (count, sure && covers(&length, &Dim::lit(0)))
 }
 
-/// A bound of a forward range, from the start and cut to the axis; unknown where only the run can tell.
-const fn bound(extent: &Dim, given: &Dim) -> Dim {
+/// A bound of a forward range, from the start and cut to the axis; and whether it lies there for every extent.
+const fn bound(extent: &Dim, given: &Dim) -> (Dim, bool) {
     let at = match given.literal() {
         Some(n) if n < 0 => extent.add(*given),
         _ => *given,
     };
     if Dim::lit(0).exceeds(&at) {
-        Dim::lit(0)
+        (Dim::lit(0), true)
     } else if at.exceeds(extent) {
-        *extent
-    } else if at.same(extent) || extent.exceeds(&at) {
-        // A difference may still be negative where the extent is small: that is cut at run time.
-        at
+        (*extent, true)
     } else {
-        Dim::UNKNOWN
+        (at, covers(extent, &at) && covers(&at, &Dim::lit(0)))
     }
 }
 

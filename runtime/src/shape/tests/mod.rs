@@ -6,6 +6,7 @@ mod call;
 mod check;
 mod dim;
 mod fields;
+mod parts;
 mod random;
 mod rules;
 

@@ -383,3 +383,70 @@ fn ctc_loss_gives_a_loss_for_each_sample() {
     assert!(ctc(of(&[T, l(4), C]), of(&[l(3), H]), of(&[l(4)])).contains("[4] and [3]"));
     assert!(ctc(of(&[T, l(4), C]), of(&[l(4), H]), of(&[l(3)])).contains("[3]"));
 }
+
+#[test]
+fn einsum_gives_each_letter_one_extent() {
+    let sum = |text: &'static str, inputs: &[Shape]| say("einsum", einsum(inputs, &[Plain::text(text)], 0));
+    assert_eq!(sum("bij,bjk->bik", &[of(&[B, T, C]), of(&[B, C, H])]), "= [B, T, H]");
+    assert_eq!(sum("ij,jk", &[of(&[T, C]), of(&[C, H])]), "= [T, H]");
+    assert_eq!(sum("ba, cb", &[of(&[T, C]), of(&[H, T])]), "= [C, H]");
+    assert_eq!(sum("ii", &[of(&[C, C])]), "= []");
+    assert_eq!(sum("ii->i", &[of(&[C, C])]), "= [C]");
+    assert_eq!(sum("...ij->...ji", &[of(&[B, T, C])]), "= [B, C, T]");
+    assert_eq!(sum("...i,...i->...", &[of(&[B, T, C]), of(&[C])]), "= [B, T]");
+    assert_eq!(sum("...i,ij->...j", &[rest(&[C]), of(&[C, H])]), "= [R.., H]");
+    assert_eq!(sum("...i,ij->...j", &[Shape::UNKNOWN, of(&[C, H])]), "? [.., H]");
+    assert_eq!(sum("ij,jk->ik", &[of(&[T, l(1)]), of(&[C, H])]), "= [T, H]");
+    assert_eq!(sum("ij,jk->ik", &[of(&[T, C]), of(&[H, N])]), "? [T, N]");
+    assert_eq!(sum("ij,jk->ik", &[of(&[T, l(4)]), of(&[l(5), H])]), "einsum: `ij,jk->ik`: `j` is 4 and 5");
+    assert_eq!(sum("ij,jk->ik", &[of(&[T, C])]), "einsum: `ij,jk->ik`: 2 terms for 1 operands");
+    assert_eq!(
+        sum("ij->ji", &[of(&[B, T, C])]),
+        "einsum: `ij->ji`: operand 1 is [B, T, C], but its term has 2 letters"
+    );
+    assert_eq!(sum("ij->ik", &[of(&[T, C])]), "einsum: `ij->ik`: `k` is in the result, but in no operand");
+    assert_eq!(sum("ij->ii", &[of(&[T, C])]), "einsum: `ij->ii`: `i` is in the result twice");
+    assert_eq!(sum("i+j", &[of(&[T, C])]), "einsum: `i+j`: `+` is no letter, `,`, `->` or `...`");
+    assert_eq!(sum("..ij", &[of(&[T, C])]), "einsum: `..ij`: points stand three together, `...`, once in a term");
+    assert_eq!(sum("ij->...ij", &[of(&[T, C])]), "einsum: `ij->...ij`: `...` is in the result, but in no operand");
+    assert_eq!(sum("...i,...i", &[of(&[l(2), C]), of(&[l(3), C])]), "einsum: `...i,...i`: `...` is [2] and [3]");
+    assert_eq!(say("einsum", einsum(&[of(&[T, C])], &[Plain::UNKNOWN], 0)), "? [?]");
+}
+
+#[test]
+fn products_of_fixed_ranks() {
+    assert_eq!(say("dot", dot(&[of(&[C]), of(&[C])], &[], 0)), "= []");
+    assert_eq!(say("dot", dot(&[of(&[B, C]), of(&[C])], &[], 0)), "dot: [B, C] has 2 axes, expected 1");
+    assert_eq!(say("mv", mv(&[of(&[T, C]), of(&[C])], &[], 0)), "= [T]");
+    assert_eq!(say("mm", mm(&[of(&[T, C]), of(&[C, H])], &[], 0)), "= [T, H]");
+    assert_eq!(say("bmm", bmm(&[of(&[B, T, C]), of(&[B, C, H])], &[], 0)), "= [B, T, H]");
+    assert_eq!(say("bmm", bmm(&[of(&[T, C]), of(&[B, C, H])], &[], 0)), "bmm: [T, C] has 2 axes, expected 3");
+    assert_eq!(say("addmm", addmm(&[of(&[H]), of(&[T, C]), of(&[C, H])], &[], 0)), "= [T, H]");
+    assert_eq!(say("baddbmm", baddbmm(&[of(&[H]), of(&[B, T, C]), of(&[B, C, H])], &[], 0)), "= [B, T, H]");
+    assert_eq!(say("outer", outer(&[of(&[T]), of(&[C])], &[], 0)), "= [T, C]");
+    assert_eq!(say("outer", outer(&[of(&[T]), of(&[B, C])], &[], 0)), "outer: [B, C] has 2 axes, expected 1");
+}
+
+#[test]
+fn distances_angles_and_blocks() {
+    assert_eq!(say("cdist", cdist(&[of(&[B, T, C]), of(&[N, C])], &[], 0)), "= [B, T, N]");
+    assert_eq!(
+        say("cdist", cdist(&[of(&[T, l(2)]), of(&[N, l(3)])], &[], 0)),
+        "cdist: shapes differ: [T, 2] and [N, 3]: axis 1 is 2 and 3"
+    );
+    assert_eq!(say("cdist", cdist(&[of(&[C]), of(&[N, C])], &[], 0)), "cdist: [C] has 1 axis, expected at least 2");
+    assert_eq!(say("cross", cross(&[of(&[B, l(3)]), of(&[l(3)])], &[axis(-1)], 0)), "= [B, 3]");
+    assert_eq!(
+        say("cross", cross(&[of(&[B, l(4)]), of(&[l(4)])], &[axis(1)], 0)),
+        "cross: axis 1 of [B, 4] is 4, expected 3"
+    );
+    assert_eq!(say("cosine", cosine_similarity(&[of(&[B, C]), of(&[C])], &[axis(1)], 0)), "= [B]");
+    assert_eq!(say("cov", cov(&[of(&[C, N])], &[], 0)), "= [C, C]");
+    assert_eq!(say("cov", cov(&[of(&[N])], &[], 0)), "cov: [N] has 1 axis, expected 2");
+    assert_eq!(say("kron", kron(&[of(&[l(2), C]), of(&[l(3)])], &[], 0)), "= [2, 3*C]");
+    assert_eq!(say("matrix_power", square(&[of(&[B, C, C])], &[], 0)), "= [B, C, C]");
+    assert_eq!(
+        say("matrix_power", square(&[of(&[l(2), l(3)])], &[], 0)),
+        "matrix_power: [2, 3] is no square matrix, nor a batch of them"
+    );
+}

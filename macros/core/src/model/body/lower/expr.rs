@@ -11,6 +11,15 @@ use proc_macro2::Ident;
 use quote::quote;
 use syn::{Expr, ExprCall, ExprMethodCall};
 
+/// The functions that take a list of tensors.
+const LISTS: &[&str] = &["cat", "einsum", "stack", "hstack", "vstack", "meshgrid"];
+
+/// The arguments of an operation that are no tensors.
+pub(super) fn values<'e>(operation: &Op, args: impl Iterator<Item = &'e Expr>) -> Vec<&'e Expr> {
+    let tensor = |at: usize| matches!(operation.arguments.get(at), Some(Argument::Operand | Argument::Tensor));
+    args.enumerate().filter(|(at, _)| !tensor(*at)).map(|(_, arg)| arg).collect()
+}
+
 impl Lower<'_, '_> {
     /// Lowers an expression; the result is plain where it carries no derivative.
     pub(super) fn expr(&mut self, expr: &Expr) -> Lowered {
@@ -198,7 +207,7 @@ impl Lower<'_, '_> {
         let mut operands = vec![receiver.0];
         let mut shapes = vec![receiver.1];
         self.arguments(operation, m.args.iter(), &mut operands, &mut shapes);
-        let plain: Vec<&Expr> = m.args.iter().collect();
+        let plain = values(operation, m.args.iter());
         let (value, var) = self.call(Callee::Operation { name: m.method.clone() }, operands);
         self.rule_shape(value, operation.rule, &m.method, operation.name, shapes, &plain);
         Lowered::Active(value, var)
@@ -218,6 +227,10 @@ impl Lower<'_, '_> {
                     let (operand, shape) = self.shaped(arg);
                     operands.push(operand);
                     shapes.push(shape);
+                }
+                Some(Argument::Tensor) => {
+                    shapes.push(self.operand_of(arg));
+                    operands.push(Operand::Plain(self.plain(arg)));
                 }
                 Some(Argument::Value | Argument::Context) | None => {
                     if self.gives_tensor(arg)
@@ -276,9 +289,10 @@ impl Lower<'_, '_> {
                 .is_some_and(|s| s.ident.to_string().starts_with(char::is_uppercase));
         let (mut args, mut shapes) = (vec![], vec![]);
         match known {
-            Some(operation) if operation.rule == "cat" || operation.rule == "stack" => {
+            Some(operation) if LISTS.contains(&operation.name) => {
+                let list = operation.arguments.iter().position(|a| *a == Argument::Operand);
                 for (at, arg) in c.args.iter().enumerate() {
-                    if at == 0 {
+                    if Some(at) == list {
                         let (operand, elements) = self.list_operand(arg);
                         args.push(operand);
                         shapes = elements;
@@ -296,7 +310,7 @@ impl Lower<'_, '_> {
                 }
             }
         }
-        let plain: Vec<&Expr> = c.args.iter().collect();
+        let plain = known.map(|operation| values(operation, c.args.iter())).unwrap_or_default();
         let callee = match is_type {
             true => Callee::Associated { path: path.path.clone() },
             false => Callee::Function { path: path.path.clone() },
@@ -312,17 +326,19 @@ impl Lower<'_, '_> {
         Lowered::Active(value, var)
     }
 
-    /// The first argument of `cat` and `stack`, and the shapes of its elements where it is written out.
+    /// The tensors of `cat`, `stack` and `einsum`, and the shapes of the elements where they are written out.
     fn list_operand(&mut self, arg: &Expr) -> (Operand, Vec<proc_macro2::TokenStream>) {
-        let elements: Option<Vec<Expr>> = match arg {
-            Expr::Array(a) => Some(a.elems.iter().cloned().collect()),
-            Expr::Macro(m) => list_elements(&m.mac),
+        let (elements, list): (Option<Vec<Expr>>, bool) = match arg {
+            Expr::Array(a) => (Some(a.elems.iter().cloned().collect()), true),
+            Expr::Tuple(t) => (Some(t.elems.iter().cloned().collect()), false),
+            Expr::Macro(m) => (list_elements(&m.mac), true),
             Expr::Reference(r) => return self.list_operand(&r.expr),
-            _ => None,
+            Expr::Paren(p) => return self.list_operand(&p.expr),
+            _ => (None, true),
         };
         let Some(elements) = elements else { return (self.value_of(arg), vec![]) };
         let (parts, shapes): (Vec<_>, Vec<_>) = elements.iter().map(|e| self.shaped(e)).unzip();
-        let (value, var) = self.pack_operands(parts, true);
+        let (value, var) = self.pack_operands(parts, list);
         (Operand::Active { value, var, last: false }, shapes)
     }
 

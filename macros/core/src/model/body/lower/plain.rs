@@ -215,6 +215,12 @@ impl VisitMut for Rewrite<'_, '_, '_> {
                 if let Some(mut elements) = list_elements(&m.mac) {
                     elements.iter_mut().for_each(|e| self.visit_expr_mut(e));
                     m.mac.tokens = quote!(#(#elements),*);
+                } else if let Some(mut entries) = slice_entries(&m.mac) {
+                    for entry in &mut entries {
+                        self.visit_expr_mut(&mut entry.what);
+                        entry.step.iter_mut().for_each(|step| self.visit_expr_mut(step));
+                    }
+                    m.mac.tokens = quote!(#(#entries),*);
                 } else {
                     let uses = self.lower.mentioned(&m.mac.tokens);
                     self.uses.extend(uses);
@@ -266,6 +272,38 @@ pub(super) fn dims_in_tokens(lower: &Lower<'_, '_>, tokens: TokenStream) -> Toke
 pub(super) fn list_elements(mac: &syn::Macro) -> Option<Vec<Expr>> {
     let parser = syn::punctuated::Punctuated::<Expr, syn::Token![,]>::parse_terminated;
     mac.path.is_ident("vec").then(|| mac.parse_body_with(parser).ok()).flatten().map(|p| p.into_iter().collect())
+}
+
+/// An entry of `s![..]`.
+pub(super) struct SliceEntry {
+    pub(super) what: Expr,
+    pub(super) step: Option<Expr>,
+}
+
+impl syn::parse::Parse for SliceEntry {
+    fn parse(input: syn::parse::ParseStream<'_>) -> syn::Result<SliceEntry> {
+        let what = input.parse()?;
+        let step = match input.parse::<Option<syn::Token![;]>>()? {
+            Some(_) => Some(input.parse()?),
+            None => None,
+        };
+        Ok(SliceEntry { what, step })
+    }
+}
+
+impl ToTokens for SliceEntry {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.what.to_tokens(tokens);
+        if let Some(step) = &self.step {
+            tokens.extend(quote!(; #step));
+        }
+    }
+}
+
+/// The entries of `s![a, b]`, or `None` for any other macro or form.
+pub(super) fn slice_entries(mac: &syn::Macro) -> Option<Vec<SliceEntry>> {
+    let parser = syn::punctuated::Punctuated::<SliceEntry, syn::Token![,]>::parse_terminated;
+    mac.path.is_ident("s").then(|| mac.parse_body_with(parser).ok()).flatten().map(|p| p.into_iter().collect())
 }
 
 /// `self`, possibly in parentheses or behind `&`.

@@ -3,6 +3,7 @@
 //! Such expressions are emitted as they are written, so that nothing names their parts; but each operation in them has
 //! its rule, and a mistake its caret.
 
+use super::expr::values;
 use super::plain::arithmetic;
 use super::shape::{Asked, Known, is_number};
 use super::{Binding, Lower};
@@ -103,18 +104,18 @@ impl Lower<'_, '_> {
             return None;
         }
         for (at, arg) in args.iter().enumerate() {
-            let operand = operation.arguments.get(at) == Some(&Argument::Operand);
+            let operand = matches!(operation.arguments.get(at), Some(Argument::Operand | Argument::Tensor));
             if operand || self.active(arg) || self.gives_tensor(arg) {
                 shapes.push(self.operand_of(arg));
             }
         }
-        let plain: Vec<&Expr> = args.iter().collect();
+        let plain = values(operation, args.iter());
         let asked = self.rule(operation.rule, &shapes, &plain);
         Some(Step { asked, at: at.to_token_stream(), said: operation.name.into() })
     }
 
     /// The shape of an operand.
-    fn operand_of(&mut self, expr: &Expr) -> TokenStream {
+    pub(super) fn operand_of(&mut self, expr: &Expr) -> TokenStream {
         if is_number(expr) {
             return quote!(__Shape::SCALAR);
         }

@@ -170,7 +170,7 @@ impl Lower<'_, '_> {
     /// The call of a rule.
     pub(super) fn rule(&mut self, rule: &str, shapes: &[TokenStream], plain: &[&Expr]) -> Asked {
         let rule = format_ident!("{rule}", span = Span::call_site());
-        let plain: Vec<TokenStream> = plain.iter().filter_map(|e| self.plain_argument(e)).collect();
+        let plain: Vec<TokenStream> = plain.iter().flat_map(|e| self.plain_arguments(e)).collect();
         Asked { callee: quote!(__rules::#rule), args: quote!(&[#(#shapes),*], &[#(#plain),*],) }
     }
 
@@ -302,6 +302,7 @@ impl Lower<'_, '_> {
             return None;
         }
         Some(match expr {
+            Expr::Lit(syn::ExprLit { lit: Lit::Str(text), .. }) => quote!(__Plain::text(#text)),
             Expr::Range(r) if r.start.is_none() && r.end.is_none() => quote!(__Plain::ALL),
             Expr::Reference(r) => return self.plain_argument(&r.expr),
             Expr::Paren(p) => return self.plain_argument(&p.expr),
@@ -319,6 +320,42 @@ impl Lower<'_, '_> {
                 quote!(__Plain::dim(#dim))
             }
         })
+    }
+
+    /// An argument as the shape rules see it: a slice is one for each of its entries.
+    fn plain_arguments(&mut self, expr: &Expr) -> Vec<TokenStream> {
+        let Expr::Macro(m) = expr else { return self.plain_argument(expr).into_iter().collect() };
+        let Some(entries) = super::plain::slice_entries(&m.mac) else {
+            return self.plain_argument(expr).into_iter().collect();
+        };
+        entries.iter().map(|entry| self.slice_entry(entry)).collect()
+    }
+
+    /// An entry of `s![..]`.
+    fn slice_entry(&self, entry: &super::plain::SliceEntry) -> TokenStream {
+        let step = entry.step.as_ref().map_or(quote!(__Dim::lit(1)), |step| self.dim_argument(step));
+        match &entry.what {
+            Expr::Range(r) => {
+                let bound = |bound: Option<TokenStream>| match bound {
+                    Some(dim) => quote!(::core::option::Option::Some(#dim)),
+                    None => quote!(::core::option::Option::None),
+                };
+                let start = bound(r.start.as_ref().map(|e| self.dim_argument(e)));
+                let end = r.end.as_ref().map(|e| self.dim_argument(e));
+                let end = bound(match r.limits {
+                    syn::RangeLimits::HalfOpen(_) => end,
+                    // Whether the last entry counts from the end decides whether one is added.
+                    syn::RangeLimits::Closed(_) => end.map(|_| quote!(__Dim::UNKNOWN)),
+                });
+                quote!(__Plain::range(#start, #end, #step))
+            }
+            Expr::Path(p) if p.path.is_ident("ELLIPSIS") => quote!(__Plain::ELLIPSIS),
+            Expr::Path(p) if p.path.is_ident("NEW") => quote!(__Plain::NEW),
+            at => {
+                let at = self.dim_argument(at);
+                quote!(__Plain::at(#at))
+            }
+        }
     }
 
     /// An integer expression as a dim, unknown where it is more than arithmetic on dims.

@@ -1,4 +1,5 @@
-//! `cargo xtask bench kernels`: kernels beside a copy of as many bytes, and beside PyTorch where it is installed.
+//! `cargo xtask bench kernels` and `cargo xtask bench ops`: kernels and operations beside a copy of as many bytes, and
+//! beside PyTorch where it is installed.
 
 use crate::bench::{build, median, write};
 use crate::options::{Given, Opt, Program};
@@ -8,15 +9,24 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-pub(crate) const PROGRAM: Program = Program {
+pub(crate) const KERNELS: Program = Program {
     name: "cargo xtask bench kernels",
     about: "times kernels over 16 Mi elements in release mode, beside a copy and beside PyTorch",
     arguments: &[],
-    options: &[
-        Opt { name: "--json", value: "FILE", help: "write the figures to a file too" },
-        Opt { name: "--peer", value: "PYTHON", help: "a Python that has PyTorch; `python3` unless said otherwise" },
-    ],
+    options: OPTIONS,
 };
+
+pub(crate) const OPS: Program = Program {
+    name: "cargo xtask bench ops",
+    about: "times operations on large tensors in release mode, beside PyTorch",
+    arguments: &[],
+    options: OPTIONS,
+};
+
+const OPTIONS: &[Opt] = &[
+    Opt { name: "--json", value: "FILE", help: "write the figures to a file too" },
+    Opt { name: "--peer", value: "PYTHON", help: "a Python that has PyTorch; `python3` unless said otherwise" },
+];
 
 /// How often each kernel is timed, after one round that warms memory and threads.
 const ROUNDS: usize = 9;
@@ -69,13 +79,22 @@ impl Drop for Runner {
     }
 }
 
-pub(crate) fn run(given: &Given) -> Result<bool, String> {
-    let program = build(&["-p", "cotangent-benches", "--bin", "kernels"])?;
+pub(crate) fn kernels(given: &Given) -> Result<bool, String> {
+    beside(given, "kernels")
+}
+
+pub(crate) fn ops(given: &Given) -> Result<bool, String> {
+    beside(given, "ops")
+}
+
+/// Runs the cases of a program of `benches`, in turn with those of the peer of its name.
+fn beside(given: &Given, name: &str) -> Result<bool, String> {
+    let program = build(&["-p", "cotangent-benches", "--bin", name])?;
     let mut ours = Runner::start(&mut Command::new(program))?;
     let python = given.text("--peer").unwrap_or("python3");
     let mut peer = Command::new(python);
     // Threads that wait by spinning would slow the other side.
-    peer.arg(workspace::root().join("benches/peers/kernels.py"))
+    peer.arg(workspace::root().join("benches/peers").join(format!("{name}.py")))
         .env("OMP_WAIT_POLICY", "passive")
         .stderr(Stdio::null());
     let mut peer = Runner::start(&mut peer).ok();

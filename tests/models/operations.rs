@@ -1,0 +1,46 @@
+//! Operations with several operands in bodies of models: shapes that are proved, and gradients.
+
+use crate::bodies::check;
+use crate::support::device;
+use cotangent::prelude::*;
+
+#[model(dims(C, H, D))]
+struct Attend {
+    #[init(normal(0.5))]
+    query: Param![H, C, D],
+    #[init(normal(0.5))]
+    key: Param![H, C, D],
+    #[init(constant(0.25))]
+    slope: Param![H],
+}
+
+#[model]
+impl Attend {
+    /// The weights of attention with heads, by equations.
+    fn weights(&self, x: Tensor![T, C]) -> Tensor![H, T, T] {
+        let q = einsum("tc,hcd->htd", (&x, self.query));
+        let k = einsum("tc,hcd->htd", (x, self.key));
+        let scores: Tensor![H, T, T] = einsum("htd,hsd->hts", (q, k));
+        scores.masked_fill(causal_mask(T), -1e9).softmax(-1)
+    }
+
+    fn loss(&self, x: Tensor![T, C]) -> Tensor![] {
+        let weights = self.weights(x.clone());
+        let mixed = einsum("hts,sc->thc", [weights, x]);
+        let trace = einsum("tht->h", (einsum("thc,uhc->tuh", (mixed.clone(), mixed.clone())).transpose(1, 2),));
+        let gated = mixed.prelu(self.slope) % 1.5;
+        gated.hypot(2.0).lerp(1.0, 0.25).sum(..)
+            + trace.logaddexp(0.5).sum(..)
+            + pow(2.0, self.slope.clamp(0.1, 0.9)).sum(..)
+    }
+}
+
+#[test]
+fn equations_and_operations_of_several_operands() {
+    let model = Attend::init(AttendConfig { C: 3, H: 2, D: 2 }, &mut Rng::seed(1), &device());
+    let x = Tensor::randn([4, 3], &mut Rng::seed(2), &device());
+    check(&model, x, |model, x| {
+        let (loss, grads, ct) = model.loss_grad_inputs(x);
+        (loss, grads, ct)
+    });
+}
