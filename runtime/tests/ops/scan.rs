@@ -110,6 +110,38 @@ fn long_sums_are_cut_into_blocks() {
 }
 
 #[test]
+fn long_integers_and_extremes_are_cut_into_blocks() {
+    let values: Vec<i64> = (0..2 * 20_001i64).map(|i| i * 7_919_777 % 1013 - 500 + i / 50).collect();
+    let x = Tensor::<Int>::from_slice(&values, [2, 20_001], &cpu());
+    let y = x.clone().cumsum(1).to_vec();
+    let of = |f: fn(i64, i64) -> i64, start: i64| -> Vec<i64> {
+        let line = |l: &[i64]| l.iter().scan(start, |s, &v| Some((*s = f(*s, v), *s).1)).collect::<Vec<_>>();
+        values.chunks(20_001).flat_map(line).collect()
+    };
+    assert_eq!(y, of(i64::wrapping_add, 0));
+    assert_eq!(x.clone().cumprod(-1).to_vec(), of(i64::wrapping_mul, 1));
+    let last = |takes: fn(i64, i64) -> bool| -> Vec<i64> {
+        let line = |l: &[i64]| {
+            let later = |best: usize, i: usize| if takes(l[i], l[best]) { i } else { best };
+            (0..l.len()).scan(0, |best, i| Some((*best = later(*best, i), *best as i64).1)).collect::<Vec<_>>()
+        };
+        values.chunks(20_001).flat_map(line).collect()
+    };
+    let floats = x.clone().float();
+    let (y, at) = x.clone().cummax(1);
+    assert_eq!((y.to_vec(), at.to_vec()), (of(i64::max, i64::MIN), last(|a, b| a >= b)));
+    assert_eq!(floats.clone().cummax(1).1.to_vec(), at.to_vec());
+    let (y, at) = x.cummin(1);
+    assert_eq!((y.to_vec(), at.to_vec()), (of(i64::min, i64::MAX), last(|a, b| a <= b)));
+    assert_eq!(floats.cummin(1).1.to_vec(), at.to_vec());
+    let mut late = vec![0.0f32; 30_000];
+    late[17_000] = f32::NAN;
+    let (y, at) = Tensor::from_slice(&late, [30_000], &cpu()).cummin(0);
+    assert!(y.to_vec()[16_999] == 0.0 && y.to_vec()[17_000..].iter().all(|v| v.is_nan()));
+    assert_eq!((at.to_vec()[16_999], at.to_vec()[29_999]), (16_999, 17_000));
+}
+
+#[test]
 fn integers_run_too() {
     let x = Tensor::from_slice(&[3i64, -1, 4, 1, -5, 9], [2, 3], &cpu());
     for dtype in [DType::I64, DType::I32] {

@@ -1,10 +1,11 @@
 //! Running reductions along an axis: each element becomes the fold of all up to it.
 //!
-//! Sums and products of floats are formed in `f64` and rounded once an element. A few long rows of a sum are cut into
-//! blocks, whose totals are added up first, so that all threads have work.
+//! Sums and products of floats are formed in `f64` and rounded once an element. A few long rows are cut into blocks
+//! (`blocks`); for products and logarithms of floats, whose state has no room in `f32`, they are not.
 
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
 
+mod blocks;
 mod extremes;
 mod log;
 mod sum;
@@ -13,7 +14,7 @@ use super::operators::Inert;
 use super::turn::Turn;
 use crate::diff::{Pullback, Want, pull};
 use crate::tensor::{Int, Raw, Tensor, launch};
-use cotangent_hal::{Arg, DType, Kernel};
+use cotangent_hal::{Arg, DType, Kernel, Scalar};
 
 cotangent_hal::kernel! {
     static CUMPROD = Rows "cumprod" (x: Each F32) -> (y: Each F32) |tile| {
@@ -47,43 +48,23 @@ cotangent_hal::kernel! {
     }
 }
 
-cotangent_hal::kernel! {
-    static CUMSUM_INT = Rows "cumsum" (x: Each I64) -> (y: Each I64) |tile| {
-        let mut sum = 0i64;
-        for i in 0..tile.1 {
-            sum = sum.wrapping_add(x[i]);
-            y[i] = sum;
-        }
-    }
-}
-
-cotangent_hal::kernel! {
-    static CUMPROD_INT = Rows "cumprod" (x: Each I64) -> (y: Each I64) |tile| {
-        let mut product = 1i64;
-        for i in 0..tile.1 {
-            product = product.wrapping_mul(x[i]);
-            y[i] = product;
-        }
-    }
-}
-
-/// Runs a kernel over the rows of tensors of one shape, as they are seen through `turn`.
+/// Runs a kernel over the rows of tensors of one shape, as they are seen through `turn`, into one of that dtype.
 #[track_caller]
-fn along(turn: Turn, kernel: &'static Kernel, ins: &[&Raw], outs: &[DType]) -> Vec<Raw> {
+fn along_to(turn: Turn, kernel: &'static Kernel, ins: &[&Raw], dtype: DType) -> Raw {
     let ins: Vec<Raw> = ins.iter().map(|&x| turn.to_rows(x.clone())).collect();
-    let rows = ins[0].shape;
-    let outs: Vec<Raw> = outs.iter().map(|&dtype| turn.empty(&ins[0], dtype, &rows)).collect();
-    if rows.numel() > 0 {
-        let args = ins.iter().map(|x| Arg::In(x.view())).chain(outs.iter().map(|y| Arg::Out(y.view())));
-        launch(&ins[0].device, kernel, &rows, &args.collect::<Vec<_>>());
+    let out = turn.empty(&ins[0], dtype, &ins[0].shape);
+    if out.numel() > 0 {
+        launch_over(kernel, &ins, std::slice::from_ref(&out), &[]);
     }
-    outs.into_iter().map(|y| turn.back(y)).collect()
+    turn.back(out)
 }
 
-/// As [`along`], of one result.
+/// Runs a kernel over the shape of its first input.
 #[track_caller]
-fn along_to(turn: Turn, kernel: &'static Kernel, ins: &[&Raw], out: DType) -> Raw {
-    along(turn, kernel, ins, &[out]).remove(0)
+fn launch_over(kernel: &'static Kernel, ins: &[Raw], outs: &[Raw], numbers: &[usize]) {
+    let args = ins.iter().map(|x| Arg::In(x.view())).chain(outs.iter().map(|y| Arg::Out(y.view())));
+    let args = args.chain(numbers.iter().map(|&n| Arg::Scalar(Scalar::Int(n as i64))));
+    launch(&ins[0].device, kernel, &ins[0].shape, &args.collect::<Vec<_>>());
 }
 
 impl Tensor {
@@ -141,14 +122,14 @@ impl Tensor {
 
 /// Declares running reductions of integers and their companions, which have nothing to give back.
 macro_rules! of_integers {
-    ($($(#[$doc:meta])* $name:ident, $companion:ident, $kernel:ident;)*) => {
+    ($($(#[$doc:meta])* $name:ident, $companion:ident, $f:expr;)*) => {
         impl Tensor<Int> {
             $(
                 $(#[$doc])*
                 #[track_caller]
                 pub fn $name(self, axis: isize) -> Tensor<Int> {
                     let turn = Turn::of(stringify!($name), self.shape(), axis);
-                    Tensor::from_raw(along_to(turn, &$kernel, &[&self.raw], DType::I64))
+                    Tensor::from_raw($f(turn, &self.raw))
                 }
                 #[doc(hidden)]
                 #[track_caller]
@@ -162,7 +143,7 @@ macro_rules! of_integers {
 
 of_integers! {
     /// The running sum along an axis, of `i64`, whatever the dtype; it wraps.
-    cumsum, cumsum__vjp, CUMSUM_INT;
+    cumsum, cumsum__vjp, sum::cumsum_int;
     /// The running product along an axis, of `i64`, whatever the dtype; it wraps.
-    cumprod, cumprod__vjp, CUMPROD_INT;
+    cumprod, cumprod__vjp, sum::cumprod_int;
 }

@@ -1,12 +1,12 @@
-//! The running sum of floats.
+//! Running sums, and the running products of integers.
 
-use crate::ops::fold::{BLOCK, blocks_of};
+use super::blocks::Blocked;
 use crate::ops::turn::Turn;
-use crate::tensor::{Raw, launch};
-use cotangent_hal::{Arg, Kernel};
+use crate::tensor::Raw;
+use cotangent_hal::DType;
 
 cotangent_hal::kernel! {
-    static CUMSUM = Rows "cumsum" (x: Each F32) -> (y: Each F32) |tile| {
+    static SUM_ROWS = Rows "cumsum" (x: Each F32) -> (y: Each F32) |tile| {
         let mut sum = 0.0;
         for i in 0..tile.1 {
             sum += f64::from(x[i]);
@@ -17,7 +17,7 @@ cotangent_hal::kernel! {
 
 cotangent_hal::kernel! {
     /// The total of each block, its rounding error apart.
-    static TOTALS = Rows "cumsum" (x: Each F32) -> (high: PerRow F32, low: PerRow F32) |tile| {
+    static SUM_TOTALS = Rows "cumsum" (x: Each F32) -> (high: PerRow F32, low: PerRow F32) |tile| {
         let mut parts = [0.0f64; 16];
         let (chunks, rest) = x.as_chunks::<16>();
         for chunk in chunks {
@@ -33,7 +33,7 @@ cotangent_hal::kernel! {
 
 cotangent_hal::kernel! {
     /// What stands before each block, its rounding error apart.
-    static STARTS = Rows "cumsum" (x: Each F32, e: Each F32) -> (high: Each F32, low: Each F32) |tile| {
+    static SUM_STARTS = Rows "cumsum" (x: Each F32, e: Each F32; block) -> (high: Each F32, low: Each F32) |tile| {
         let mut sum = 0.0;
         for i in 0..tile.1 {
             high[i] = sum as Real;
@@ -44,7 +44,7 @@ cotangent_hal::kernel! {
 }
 
 cotangent_hal::kernel! {
-    static CUMSUM_FROM = Rows "cumsum" (x: Each F32, high: PerRow F32, low: PerRow F32) -> (y: Each F32) |tile| {
+    static SUM_FROM = Rows "cumsum" (x: Each F32, high: PerRow F32, low: PerRow F32; blocks, first) -> (y: Each F32) |tile| {
         let mut sum = f64::from(high[0]) + f64::from(low[0]);
         for i in 0..tile.1 {
             sum += f64::from(x[i]);
@@ -53,52 +53,63 @@ cotangent_hal::kernel! {
     }
 }
 
-/// The running sum along the axis of `turn`, or from its end back.
+static SUM: Blocked = Blocked { rows: &SUM_ROWS, totals: &SUM_TOTALS, starts: &SUM_STARTS, from: &SUM_FROM };
+
+/// The running sum of floats along the axis of `turn`, or from its end back.
 #[track_caller]
 pub(super) fn cumsum(turn: Turn, x: &Raw, back: bool) -> Raw {
-    let rows = turn.to_rows(x.clone());
-    let out = turn.empty(&rows, x.dtype, &rows.shape);
-    let seen = |raw: &Raw| if back { reversed(raw) } else { raw.clone() };
-    if rows.numel() > 0 {
-        scan(&seen(&rows), &seen(&out));
-    }
-    turn.back(out)
+    let state = [x.dtype.compute(); 2];
+    SUM.along(turn, x, back, &[x.dtype], &state).remove(0)
 }
 
-/// Rows from their end.
-fn reversed(rows: &Raw) -> Raw {
-    let last = rows.shape.len() - 1;
-    let mut strides = rows.strides;
-    let step = strides[last];
-    strides[last] = -step;
-    let reach = (rows.shape[last].max(1) - 1) as isize * step;
-    Raw { strides, offset: rows.offset.wrapping_add_signed(reach), ..rows.clone() }
+/// Declares running reductions of integers.
+macro_rules! of_integers {
+    ($($(#[$doc:meta])* $f:ident, $name:literal, $rows:ident $totals:ident $starts:ident $from:ident,
+        $start:literal, $join:path;)*) => { $(
+        cotangent_hal::kernel! {
+            static $rows = Rows $name (x: Each I64) -> (y: Each I64) |tile| {
+                let mut s = $start;
+                for i in 0..tile.1 {
+                    s = $join(s, x[i]);
+                    y[i] = s;
+                }
+            }
+        }
+        cotangent_hal::kernel! {
+            static $totals = Rows $name (x: Each I64) -> (s: PerRow I64) |tile| {
+                s[0] = x.iter().fold($start, |s, &x| $join(s, x));
+            }
+        }
+        cotangent_hal::kernel! {
+            static $starts = Rows $name (x: Each I64; block) -> (s: Each I64) |tile| {
+                let mut total = $start;
+                for i in 0..tile.1 {
+                    s[i] = total;
+                    total = $join(total, x[i]);
+                }
+            }
+        }
+        cotangent_hal::kernel! {
+            static $from = Rows $name (x: Each I64, s: PerRow I64; blocks, first) -> (y: Each I64) |tile| {
+                let mut s = s[0];
+                for i in 0..tile.1 {
+                    s = $join(s, x[i]);
+                    y[i] = s;
+                }
+            }
+        }
+        $(#[$doc])*
+        #[track_caller]
+        pub(super) fn $f(turn: Turn, x: &Raw) -> Raw {
+            let how = Blocked { rows: &$rows, totals: &$totals, starts: &$starts, from: &$from };
+            how.along(turn, x, false, &[DType::I64], &[DType::I64]).remove(0)
+        }
+    )* };
 }
 
-fn scan(x: &Raw, y: &Raw) {
-    let last = x.shape.len() - 1;
-    let (count, n) = (x.shape[..last].iter().product::<usize>(), x.shape[last]);
-    if count >= 16 || n < 4 * BLOCK || last > 6 {
-        return run(&CUMSUM, x, &[x], &[y]);
-    }
-    let (blocks, rest) = (n / BLOCK, n % BLOCK);
-    let mut shape = x.shape;
-    shape[last] = blocks + usize::from(rest > 0);
-    let [high, low, start, error] = [(); 4].map(|()| Raw::empty(&x.device, x.dtype.compute(), &shape));
-    let whole = |raw: &Raw| raw.clone().slice(last, 0, blocks);
-    let (x_blocks, y_blocks) = (blocks_of(x, blocks), blocks_of(y, blocks));
-    run(&TOTALS, &x_blocks, &[&x_blocks], &[&whole(&high), &whole(&low)]);
-    // The total of the last block, if it is a part, is nobody's start.
-    run(&STARTS, &high, &[&high, &low], &[&start, &error]);
-    run(&CUMSUM_FROM, &x_blocks, &[&x_blocks, &whole(&start), &whole(&error)], &[&y_blocks]);
-    if rest > 0 {
-        let tail = |raw: &Raw| raw.clone().slice(last, n - rest, rest);
-        let only = |raw: &Raw| raw.clone().slice(last, blocks, 1).remove_axis(last);
-        run(&CUMSUM_FROM, &tail(x), &[&tail(x), &only(&start), &only(&error)], &[&tail(y)]);
-    }
-}
-
-fn run(kernel: &'static Kernel, over: &Raw, ins: &[&Raw], outs: &[&Raw]) {
-    let args = ins.iter().map(|x| Arg::In(x.view())).chain(outs.iter().map(|y| Arg::Out(y.view())));
-    launch(&over.device, kernel, &over.shape, &args.collect::<Vec<_>>());
+of_integers! {
+    /// The running sum of integers, which wraps.
+    cumsum_int, "cumsum", INTS_ROWS INTS_TOTALS INTS_STARTS INTS_FROM, 0, i64::wrapping_add;
+    /// The running product of integers, which wraps.
+    cumprod_int, "cumprod", PRODUCT_ROWS PRODUCT_TOTALS PRODUCT_STARTS PRODUCT_FROM, 1, i64::wrapping_mul;
 }
