@@ -21,7 +21,7 @@ pub use elementwise::{broadcast, broadcast_first, prelu, same, scalar_of_same, s
 pub use linear::{addmm, baddbmm, bmm, cdist, cosine_similarity, cov, cross, dot, kron, mm, mv, outer, square};
 pub use matmul::{embedding, matmul};
 pub use order::{permute, t, transpose};
-pub use part::{arange, cat, causal_mask, glu, narrow, split, stack};
+pub use part::{arange, cat, causal_mask, glu, multinomial, narrow, split, stack};
 pub use reduce::{along, cross_entropy, layer_norm, reduce, reduce_keepdim};
 pub use reshape::{expand, flatten, reshape, squeeze, unsqueeze};
 
