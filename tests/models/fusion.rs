@@ -111,6 +111,20 @@ fn values_that_leave_in_the_middle() {
     check(residual::both, SHAPES);
 }
 
+pair!(bounded[C, k] { #[init(normal(1.0))] w: Param![C] } |self, x, y| {
+    // Functions of two and three operands, of numbers and of tensors.
+    let h = (x.abs() + 0.1).pow(1.5) + (y.abs() + 0.2).pow(self.w.abs() + 0.5) % 1.75;
+    let z = h.clamp(0.25, 4.0).hypot(self.w).clamp_max(y.square() + 1.0) - x.logaddexp(y);
+    let t = z.atan2(2.0).lerp(y, 0.3).softshrink(0.1).nan_to_num();
+    (t + x.copysign(y).xlogy(1.5) - h.fmod(0.7).floor_divide(0.2)).mean(..)
+});
+
+#[test]
+fn functions_of_several_operands() {
+    let dtypes = [(DType::F64, 1e-12), (DType::F32, 2e-5)];
+    check_in(bounded::both, SHAPES, &dtypes);
+}
+
 pair!(attention[C, k] { } |self, x, y| {
     let p = (x * self.k + y).softmax(-1);
     let l = (x - y).log_softmax(-1);

@@ -32,7 +32,7 @@ pub use movement::{
     reshape_as, roll, rot90, some_of, tile, trace, unbind, unflatten, vstack,
 };
 pub use order::{permute, t, transpose};
-pub use part::{arange, cat, causal_mask, glu, narrow, split, stack};
+pub use part::{arange, cat, causal_mask, glu, multinomial, narrow, split, stack};
 pub use reduce::{
     along, cross_entropy, ctc_loss, layer_norm, reduce, reduce_keepdim, reduce_second, reduce_second_keepdim,
 };

@@ -108,6 +108,20 @@ pub const fn arange(_inputs: &[Shape], plain: &[Plain], _out: usize) -> Step {
     made(&[n])
 }
 
+/// `multinomial(count)`: the last axis has as many entries as are drawn.
+pub const fn multinomial(inputs: &[Shape], plain: &[Plain], _out: usize) -> Step {
+    let (shape, count) = (input(inputs, 0), number(&argument(plain, 0)));
+    let wrong = shape.len() > 2 || (shape.full() && shape.is_empty());
+    if wrong {
+        return Step::mistake(Fail::Rank { shape, least: 1, most: 2 });
+    }
+    if !shape.full() {
+        return Step::UNKNOWN;
+    }
+    let drawn = shape.with(shape.len() - 1, count);
+    if count.known() { Step::proof(drawn) } else { Step::guess(drawn) }
+}
+
 /// `causal_mask(n)`: `[n, n]`.
 pub const fn causal_mask(_inputs: &[Shape], plain: &[Plain], _out: usize) -> Step {
     let n = number(&argument(plain, 0));

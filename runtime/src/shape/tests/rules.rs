@@ -450,3 +450,11 @@ fn distances_angles_and_blocks() {
         "matrix_power: [2, 3] is no square matrix, nor a batch of them"
     );
 }
+
+#[test]
+fn draws_fill_the_last_axis() {
+    let draw = |shape| say("multinomial", multinomial(&[shape], &[axis(5)], 0));
+    assert_eq!(draw(of(&[B, C])), "= [B, 5]");
+    assert_eq!(draw(of(&[C])), "= [5]");
+    assert_eq!(draw(of(&[B, T, C])), "multinomial: [B, T, C] has 3 axes, expected at most 2");
+}

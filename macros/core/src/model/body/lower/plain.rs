@@ -93,8 +93,8 @@ impl Lower<'_, '_> {
             Expr::Paren(p) => self.gives_tensor(&p.expr),
             Expr::Reference(r) => self.gives_tensor(&r.expr),
             Expr::Binary(b) => {
-                let whole = matches!(b.op, BinOp::Rem(_) | BinOp::BitAnd(_) | BinOp::BitOr(_) | BinOp::BitXor(_));
-                (whole || arithmetic(&b.op).is_some()) && (self.gives_tensor(&b.left) || self.gives_tensor(&b.right))
+                let of_tensors = arithmetic(&b.op).is_some() || bitwise(&b.op);
+                of_tensors && (self.gives_tensor(&b.left) || self.gives_tensor(&b.right))
             }
             Expr::Unary(u) => !matches!(u.op, syn::UnOp::Deref(_)) && self.gives_tensor(&u.expr),
             _ => false,
@@ -326,6 +326,11 @@ pub(super) fn arithmetic(op: &BinOp) -> Option<(&'static str, &'static str)> {
         BinOp::Rem(_) => Some(("RemVjp", "rem")),
         _ => None,
     }
+}
+
+/// Whether it is an operator on bits or truth values.
+fn bitwise(op: &BinOp) -> bool {
+    matches!(op, BinOp::BitAnd(_) | BinOp::BitOr(_) | BinOp::BitXor(_) | BinOp::Shl(_) | BinOp::Shr(_))
 }
 
 /// The operator inside a compound assignment.

@@ -78,7 +78,8 @@ impl Lower<'_, '_> {
                     BinOp::BitAnd(_) => "bitand",
                     BinOp::BitOr(_) => "bitor",
                     BinOp::BitXor(_) => "bitxor",
-                    BinOp::Rem(_) => "rem",
+                    BinOp::Shl(_) => "shl",
+                    BinOp::Shr(_) => "shr",
                     other => arithmetic(other)?.1,
                 };
                 let shapes = [self.operand_of(&b.left), self.operand_of(&b.right)];
