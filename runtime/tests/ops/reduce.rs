@@ -36,12 +36,15 @@ macro_rules! check {
                     if $skip_empty && axes.iter().any(|&i| shape[i] == 0) {
                         continue;
                     }
-                    for x in layouts(shape, 0.2, 1.2, n as u64) {
+                    let few = if shape.iter().product::<usize>() > 1000 { 2 } else { 4 };
+                    for x in layouts(shape, 0.2, 1.2, n as u64).into_iter().take(few) {
                         let (short, long, groups) = groups(&Array::of(&x), &axes);
                         let data: Vec<f64> = groups.iter().map(|g| f(g)).collect();
                         // Near a kink the step of the differences would cross it.
                         let smooth: fn(&[f64]) -> bool = $smooth;
                         let smooth = groups.iter().all(|g| smooth(g));
+                        // Large ones are differentiated without the axes alone, which takes a while.
+                        let large = x.numel() > 1000;
                         for (shape, keepdim) in [(short, false), (long, true)] {
                             let want = Array { shape, data: data.clone() };
                             let (x, axes) = (x.clone(), axes.clone());
@@ -52,7 +55,7 @@ macro_rules! check {
                                     x.$name($($before,)? &axes $(, $after)?)
                                 }
                             };
-                            if !smooth {
+                            if !smooth || large && keepdim {
                                 close(&op(x), &want);
                             } else if keepdim {
                                 let vjp = |x: Tensor, w: Want| x.$keepdim_vjp($($before,)? &axes, $($after,)? w);
