@@ -4,6 +4,7 @@ use super::along::{Put, pick, put};
 use crate::diff::{Pullback, Want, pull};
 use crate::ops::compare::masked_fill;
 use crate::ops::movement::{Merge, Moved, Undo};
+use crate::ops::order::places;
 use crate::raise::raise;
 use crate::tensor::{Bool, Dims, Int, Kind, Raw, Tensor, broadcast};
 use cotangent_hal::{DType, Error, Scalar, kernel};
@@ -82,9 +83,7 @@ impl Chosen {
     fn new(op: &str, x: &Raw, mask: &Raw) -> Chosen {
         x.same_device(op, mask);
         let shape = broadcast(op, &x.shape, &mask.shape);
-        let truths = Tensor::<Bool>::from_raw(mask.expand_to(op, &shape)).to_vec();
-        let places: Vec<i64> = truths.iter().enumerate().filter(|(_, truth)| **truth).map(|(i, _)| i as i64).collect();
-        let index = Raw::from_bytes(op, &x.device, DType::I64, &[places.len()], bytemuck::cast_slice(&places));
+        let index = places(&mask.expand_to(op, &shape));
         Chosen { shape, row: Dims::of(op, &[shape.numel()]), index }
     }
 

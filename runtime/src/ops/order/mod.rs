@@ -16,6 +16,8 @@ use crate::raise::raise;
 use crate::tensor::{Int, Kind, Raw, Tensor, launch};
 use cotangent_hal::{Arg, DType, Error, LibraryCall};
 
+pub(super) use search::places;
+
 cotangent_hal::kernel! {
     /// The lower median of rows in order, or the first NaN.
     static MEDIAN = Rows "median" (x: Each F32, at: Each I64) -> (y: PerRow F32, place: PerRow I64) |tile| {

@@ -77,7 +77,7 @@ cotangent_hal::kernel! {
 
 /// The places of what is true, counted in row-major order.
 #[track_caller]
-pub(super) fn places(x: &Raw) -> Raw {
+pub(in crate::ops) fn places(x: &Raw) -> Raw {
     let flat = x.clone().contiguous().reinterpret(&[x.numel()]);
     let count = COUNT.of(&flat, None, 1, 1.0, 0.0).single::<i64>().unwrap_or(0);
     let at = Raw::empty(&x.device, DType::I64, &[count as usize]);
