@@ -58,7 +58,7 @@ fn adds() -> f64 {
     let (mut x, y) = (vector(), vector());
     let start = Instant::now();
     for _ in 0..CHAIN {
-        x = x + &y;
+        x += &y;
     }
     black_box(x.to_vec());
     start.elapsed().as_nanos() as f64 / CHAIN as f64

@@ -9,7 +9,8 @@ use crate::build::Builder;
 use crate::kernel::{Binary, Id, Unary};
 use formulas::{
     SELU_ALPHA, SELU_SCALE, above_zero, clamp, clamp_max, clamp_min, expm1_below, floor_divide, fmod, gelu, gelu_tanh,
-    hypot, inside, log_by, log_of_one_and_exp, logaddexp, logsigmoid, mish, pow, relu, shifted_sixth, sign, signbit,
+    hypot, inside, lerp, log_by, log_of_one_and_exp, logaddexp, logsigmoid, mish, pow, relu, shifted_sixth, sign,
+    signbit,
 };
 use std::f64::consts::{LN_2, LN_10, PI};
 
@@ -345,11 +346,7 @@ pub const FUNCTIONS: &[Function] = &[
         let product = b.mul(x, y);
         b.add(product, z)
     }),
-    three("lerp", Floats, |b, from, to, weight| {
-        let way = b.sub(to, from);
-        let part = b.mul(weight, way);
-        b.add(from, part)
-    }),
+    three("lerp", Floats, lerp),
     three("clamp", Numbers, clamp),
     two("clamp_min", Numbers, clamp_min),
     two("clamp_max", Numbers, clamp_max),

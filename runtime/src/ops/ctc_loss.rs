@@ -5,6 +5,7 @@
 //! is how sure the model is of each label at each time, and so the gradient.
 
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
+#![allow(clippy::type_complexity, reason = "the type of a companion names all of its cotangents")]
 
 use super::indices;
 use crate::diff::{Pullback, Want, pull};
@@ -54,21 +55,21 @@ impl Sample<'_> {
     /// The places at the first time.
     fn first(&self, now: &mut [f64]) {
         now.fill(f64::NEG_INFINITY);
-        for place in 0..self.places().min(2) {
-            now[place] = self.at(0, place);
+        for (place, now) in now.iter_mut().enumerate().take(2) {
+            *now = self.at(0, place);
         }
     }
 
     /// One step backward: what is left of the way after a time, without the label at that time.
     fn backward(&self, time: usize, after: &[f64], now: &mut [f64]) {
         let places = self.places();
-        for place in 0..places {
+        for (place, now) in now.iter_mut().enumerate() {
             let step = |on: usize, open: bool| {
                 let to = place + on;
                 if to < places && open { after[to] + self.at(time + 1, to) } else { f64::NEG_INFINITY }
             };
             let skips = place + 2 < places && self.skips(place + 2);
-            now[place] = sum([step(0, true), step(1, true), step(2, skips)]);
+            *now = sum([step(0, true), step(1, true), step(2, skips)]);
         }
     }
 

@@ -92,7 +92,7 @@ methods! {
     logaddexp logaddexp__vjp(other: A);
     /// `self * log(other)`, and 0 where `self` is 0 and `other` is not NaN.
     xlogy xlogy__vjp(other: A);
-    /// `self + weight * (end - self)`.
+    /// `self + weight * (end - self)`, counted from the nearer end: exactly `end` for a weight of 1.
     lerp lerp__vjp(end: A, weight: B);
     /// `self + value * a * b`.
     addcmul addcmul__vjp(a: A, b: B, value: C);

@@ -1,4 +1,5 @@
 //! Losses of each element by itself: regression, and rates of distributions.
+#![allow(clippy::missing_errors_doc, reason = "the forms that give a `Result` say so, but not through a macro of ours")]
 
 use super::{Reduction, reduced};
 use cotangent_macros::{kernel, model};

@@ -241,3 +241,12 @@ fn or_nan(b: &mut Builder, condition: Id, bound: Id) -> Id {
     let nan = b.not(same);
     b.or(condition, nan)
 }
+
+/// `from + weight * (to - from)`, counted from the nearer end, so that both are exact.
+pub(super) fn lerp(b: &mut Builder, from: Id, to: Id, weight: Id) -> Id {
+    let (way, size, half) = (b.sub(to, from), b.unary(Unary::Abs, weight), b.float(0.5));
+    let (near, part, rest) = (b.lt(size, half), b.mul(weight, way), b.linear(1.0, &[(-1.0, weight)]));
+    let back = b.mul(way, rest);
+    let (first, second) = (b.add(from, part), b.sub(to, back));
+    b.select(near, first, second)
+}

@@ -172,7 +172,7 @@ fn values_at_the_edges() {
     check("sign", &[&[-2.0, 0.0, nan]], &[-1.0, 0.0, 0.0]);
     check("log2", &[&[8.0]], &[3.0]);
     check("maximum", &[&[nan, 1.0], &[1.0, nan]], &[nan, nan]);
-    check("lerp", &[&[1.0], &[3.0], &[0.25]], &[1.5]);
+    check("lerp", &[&[1.0, 1e-30], &[3.0, 0.1], &[0.25, 1.0]], &[1.5, 0.1]);
     check("pow", &[&[-2.0, inf], &[3.0, -1.0]], &[-8.0, 0.0]);
     let truth = |name: &str| {
         let k = kernel_of(name, &[Kind::Float]);
