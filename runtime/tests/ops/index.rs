@@ -334,7 +334,7 @@ fn masks_choose() {
             check_grad(
                 |xs| xs[0].clone().masked_select(mask.clone()),
                 |xs, ct| vec![pulled(xs[0].clone().masked_select__vjp(mask.clone(), Want::ALL).1, Some(ct)).0],
-                &[x.clone()],
+                std::slice::from_ref(&x),
                 GradCheck::default(),
             );
             if common == shape {
