@@ -72,7 +72,7 @@ errors! {
     log: f64::ln, 0.9;
     tanh: f64::tanh, 1.9;
     erf: exact_erf, 1.2;
-    erfc: math64::erfc::<false>, 4.0;
+    erfc: math64::erfc::<false>, 5.0;
     expm1: f64::exp_m1, 1.6;
     log1p: f64::ln_1p, 1.6;
     sinh: f64::sinh, 1.8;

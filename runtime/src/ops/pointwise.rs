@@ -65,7 +65,7 @@ functions! {
     atanh;
     /// The error function of each element.
     erf;
-    /// One minus the error function of each element, exact where it is small. The error is below 4 units in the last place.
+    /// One minus the error function of each element, exact where it is small. The error is below 5 units in the last place.
     erfc;
     /// The number whose error function each element is; infinite at -1 and 1, NaN beyond.
     erfinv;

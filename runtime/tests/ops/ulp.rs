@@ -104,7 +104,7 @@ bounds! {
     acosh: Ulp(2.0);
     atanh: Ulp(2.0);
     erf: Ulp(1.2);
-    erfc: Ulp(4.0);
+    erfc: Ulp(5.0);
     deg2rad: Ulp(1.0);
     rad2deg: Ulp(1.0);
     lgamma: Ulp(1.0);

@@ -238,7 +238,7 @@ fn erf_near_zero<const FMA: bool>(x: f32) -> f32 {
     fma::<FMA>(q, x, x)
 }
 
-/// One minus the error function, error below 4. Results below the smallest normal number may be 0.
+/// One minus the error function, error below 5. Results below the smallest normal number may be 0.
 #[inline(always)]
 pub fn erfc<const FMA: bool>(x: f32) -> f32 {
     let t = x.abs();

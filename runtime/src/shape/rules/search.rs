@@ -1,9 +1,10 @@
 //! The first in order, and results whose extents depend on data.
 
 use super::axis::{Place, missing, place_of};
+use super::elementwise::alike;
 use super::{Plain, Shape, argument, input, number};
 use crate::shape::dim::Dim;
-use crate::shape::step::{Fail, Step};
+use crate::shape::step::{Fail, Step, Verdict};
 
 /// `topk(k, axis)`: `k` entries of an axis, of which there are as many.
 pub const fn topk(inputs: &[Shape], plain: &[Plain], _out: usize) -> Step {
@@ -50,8 +51,20 @@ pub const fn nonzero(inputs: &[Shape], _plain: &[Plain], _out: usize) -> Step {
 
 /// `[sorted, values]`: the shape of the values.
 pub const fn searchsorted(inputs: &[Shape], _plain: &[Plain], _out: usize) -> Step {
-    let values = input(inputs, 1);
-    if values.known() { Step::guess(values) } else { Step::UNKNOWN }
+    let (sorted, values) = (input(inputs, 0), input(inputs, 1));
+    if !values.known() {
+        return Step::UNKNOWN;
+    }
+    // One row is for all values; several are one for each row of the values.
+    let one = sorted.full() && sorted.len() == 1;
+    if one || !sorted.known() || sorted.is_empty() || values.is_empty() {
+        return Step::guess(values);
+    }
+    let (first, other) = (sorted.head(1), values.head(1));
+    match alike(&first, &other, None) {
+        (Verdict::Failed, axis) => Step::mistake(Fail::Unlike { first, other, operand: 1, axis }),
+        (Verdict::Proved | Verdict::Undecided, _) => Step::guess(values),
+    }
 }
 
 /// `histc(bins, min, max)`: `[bins]`.

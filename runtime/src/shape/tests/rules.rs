@@ -169,6 +169,9 @@ fn extents_that_depend_on_data_are_unknown() {
     assert_eq!(say("nonzero", nonzero(&[of(&[B, C])], &[], 0)), "? [?, 2]");
     assert_eq!(say("nonzero", nonzero(&[rest(&[C])], &[], 0)), "? [?, ?]");
     assert_eq!(say("searchsorted", searchsorted(&[of(&[N]), of(&[B, C])], &[], 0)), "? [B, C]");
+    assert_eq!(say("searchsorted", searchsorted(&[of(&[B, N]), of(&[B, C])], &[], 0)), "? [B, C]");
+    let rows = searchsorted(&[of(&[l(4), N]), of(&[l(6), C])], &[], 0);
+    assert_eq!(say("searchsorted", rows), "searchsorted: shapes differ: [4] and [6]: axis 0 is 4 and 6");
     assert_eq!(say("histc", histc(&[of(&[N])], &[axis(10)], 0)), "= [10]");
 }
 
