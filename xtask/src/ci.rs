@@ -39,6 +39,10 @@ enum Check {
 /// A snapshot that differs is a fault, never a new snapshot.
 const SNAPSHOTS: &[(&str, &str)] = &[("INSTA_UPDATE", "no")];
 
+/// Tensors from and to other crates' arrays, each behind a feature.
+const FEATURES: &[&str] =
+    &["test", "-p", "cotangent-runtime", "--features", "ndarray,image", "--test", "interop", "--quiet"];
+
 const STEPS: &[Step] = &[
     Step { name: "fmt", check: Check::Cargo(&["fmt", "--all", "--check"], &[]) },
     Step { name: "tidy", check: Check::Own(tidy::run) },
@@ -47,6 +51,7 @@ const STEPS: &[Step] = &[
         check: Check::Cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"], &[]),
     },
     Step { name: "tests", check: Check::Tests },
+    Step { name: "features", check: Check::Cargo(FEATURES, &[]) },
     Step { name: "doc-tests", check: Check::Cargo(&["test", "--workspace", "--doc", "--quiet"], SNAPSHOTS) },
     Step {
         name: "docs",

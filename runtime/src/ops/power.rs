@@ -51,7 +51,7 @@ impl Tensor {
     }
 
     /// Each element to the power of the exponent's, a tensor whose shape broadcasts or a number; NaN for a negative element
-    /// with a fractional exponent. The free function [`pow`](crate::ops::pow) takes a number as the base.
+    /// with a fractional exponent. The free function [`pow`] takes a number as the base.
     ///
     /// The exponent's slope is 0 where the base is 0 and the exponent not negative, the base's where the exponent is 0.
     #[track_caller]
