@@ -23,6 +23,11 @@ fn of_orders_and_copies() {
     error(|| x().movedim([0, 1], 0), "movedim: 2 axes [0, 1] cannot become 1 axes [0]");
     error(|| x().rot90(1, 0), "rot90: the axes are [0], expected two");
     error(|| x().repeat([2]), "repeat: [2] are 1 numbers for the axes of [2, 3]");
+    let all = usize::MAX;
+    let copies = format!("repeat_interleave: {all} copies of axis 0 of [2, 3] are more elements than any memory holds");
+    error(|| x().repeat_interleave(0, all), &copies);
+    let copies = format!("tile: {} copies of axis 1 of [0, 3] are more elements than any memory holds", all / 2);
+    error(|| numbered(&[0, 3]).tile([1, all / 2]), &copies);
     error(|| x().unflatten(1, [2, 2]), "unflatten: [3] has 3 elements, which do not fill [2, 2]");
     error(|| x().squeeze([0]), "squeeze: axis 0 of [2, 3] is 2, expected 1");
     error(|| x().chunk(0, 0), "chunk: 0 parts of axis 0 of [2, 3] were asked for, expected at least 1");

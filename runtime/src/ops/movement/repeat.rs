@@ -126,12 +126,23 @@ fn repeated(op: &str, mut x: Raw, repeats: &Dims) -> Raw {
     for (axis, &times) in repeats.iter().enumerate().rev().filter(|(_, times)| **times != 1) {
         // Seen as three axes, so that there is room for the copies.
         let [outer, inner] = [&x.shape[..axis], &x.shape[axis..]].map(|part| part.iter().product());
+        check_times(op, &x, axis, times);
         let mut shape = x.shape;
         shape[axis] *= times;
         let flat = x.reshape(&Dims::of(op, &[outer, 1, inner]));
         x = flat.expand_to(op, &[outer, times, inner]).reshape(&shape);
     }
     x
+}
+
+/// Raises where so many copies of an axis are more elements than any memory holds.
+#[track_caller]
+fn check_times(op: &str, x: &Raw, axis: usize, times: usize) {
+    let elements = x.numel().max(x.shape[axis]).checked_mul(times);
+    if elements.is_none_or(|n| n > isize::MAX as usize) {
+        let message = format!("{times} copies of axis {axis} of {:?} are more elements than any memory holds", x.shape);
+        raise(Error::Shape { op: op.into(), message });
+    }
 }
 
 /// What undoes the repetition of a tensor of `shape`.
@@ -154,6 +165,7 @@ fn unrepeated(shape: Dims, repeats: &Dims) -> Undo {
 
 #[track_caller]
 fn interleaved(x: Raw, axis: usize, repeats: usize) -> Raw {
+    check_times("repeat_interleave", &x, axis, repeats);
     let mut shape = x.shape;
     shape[axis] *= repeats;
     let [outer, inner] = [&x.shape[..=axis], &x.shape[axis + 1..]].map(|part| part.iter().product());
