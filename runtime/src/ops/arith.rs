@@ -47,17 +47,15 @@ pub(crate) fn divide_int(a: Tensor<Int>, b: Value<Int>) -> Tensor {
     apply(&div::FLOATS_FORMS, a.float(), b)
 }
 
-/// Declares the methods of float tensors and their companions.
-macro_rules! methods {
-    ($($(#[$doc:meta])* $name:ident, $companion:ident;)*) => {
+/// Declares methods of float tensors and their companions, with a paragraph that all docs end in.
+macro_rules! float_methods {
+    ($of_all:literal $($(#[$doc:meta])* $name:ident, $companion:ident;)*) => {
         #[allow(clippy::should_implement_trait, reason = "the traits are implemented too, for more left operands")]
         impl Tensor {
             $(
                 $(#[$doc])*
-                ///
-                /// Dtypes are promoted, except that a number, and a tensor without axes beside one with axes, takes the
-                /// other's. Shapes broadcast: axes are aligned at the end, and an extent of 1 is repeated. Raises
-                /// `Error::Shape` where two extents differ.
+                #[doc = ""]
+                #[doc = $of_all]
                 #[track_caller]
                 pub fn $name<R: Operand>(self, other: R) -> Tensor {
                     let other = other.operand(self.dtype());
@@ -77,8 +75,30 @@ macro_rules! methods {
         }
     };
 }
+pub(super) use float_methods;
 
-methods! {
+/// Declares methods of integer tensors by a function of their forms, with a paragraph that all docs end in.
+macro_rules! int_methods {
+    (by $apply:ident, $of_all:literal $($(#[$doc:meta])* $name:ident;)*) => {
+        #[allow(clippy::should_implement_trait, reason = "the traits are implemented too, for more left operands")]
+        impl Tensor<Int> {
+            $(
+                $(#[$doc])*
+                #[doc = ""]
+                #[doc = $of_all]
+                #[track_caller]
+                pub fn $name<R: IntOperand>(self, other: R) -> Tensor<Int> {
+                    $apply(&$name::INTS_FORMS, self, other.operand())
+                }
+            )*
+        }
+    };
+}
+pub(super) use int_methods;
+
+float_methods! {
+    "Dtypes are promoted, except that a number, and a tensor without axes beside one with axes, takes the other's. Shapes \
+     broadcast: axes are aligned at the end, and an extent of 1 is repeated. Raises `Error::Shape` where two extents differ."
     /// `self + other`, element by element.
     add, add__vjp;
     /// `self - other`, element by element.
@@ -93,33 +113,19 @@ methods! {
     minimum, minimum__vjp;
 }
 
-/// Declares the methods of integer tensors.
-macro_rules! int_methods {
-    ($($(#[$doc:meta])* $name:ident;)*) => {
-        #[allow(clippy::should_implement_trait, reason = "the traits are implemented too, for more left operands")]
-        impl Tensor<Int> {
-            $(
-                $(#[$doc])*
-                ///
-                /// `other` is a tensor of integers, whose shape broadcasts and with whose dtype that of `self` is
-                /// promoted, or an integer.
-                #[track_caller]
-                pub fn $name<R: IntOperand>(self, other: R) -> Tensor<Int> {
-                    apply_int(&$name::INTS_FORMS, self, other.operand())
-                }
-            )*
-
-            /// The quotients as floats (`f32`), as in PyTorch; what is divided by 0 is infinite or NaN.
-            /// [`floor_divide`](Self::floor_divide) gives integers.
-            #[track_caller]
-            pub fn div<R: IntOperand>(self, other: R) -> Tensor {
-                divide_int(self, other.operand())
-            }
-        }
-    };
+impl Tensor<Int> {
+    /// The quotients as floats (`f32`), as in PyTorch; what is divided by 0 is infinite or NaN.
+    /// [`floor_divide`](Self::floor_divide) gives integers.
+    #[allow(clippy::should_implement_trait, reason = "the trait is implemented too, for more left operands")]
+    #[track_caller]
+    pub fn div<R: IntOperand>(self, other: R) -> Tensor {
+        divide_int(self, other.operand())
+    }
 }
 
 int_methods! {
+    by apply_int,
+    "`other` is a tensor of integers, whose shape broadcasts and with whose dtype that of `self` is promoted, or an integer."
     /// `self + other`, element by element, wrapping.
     add;
     /// `self - other`, element by element, wrapping.

@@ -5,13 +5,6 @@ use crate::tensor::{Bool, Int, Kind, Raw, Tensor, launch};
 use cotangent_hal::{Arg, DType, Kernel, Scalar};
 
 cotangent_hal::kernel! {
-    /// How many are false.
-    static FALSE = Pointwise "all" (x: Each Bool) -> (count: Total I64) |tile| {
-        count[0] += x.iter().fold(0, |count, &v| count + i64::from(!v));
-    }
-}
-
-cotangent_hal::kernel! {
     static DIFFER_FLOATS = Pointwise "equal" (x: Each F32, y: Each F32) -> (count: Total I64) |tile| {
         count[0] += x.iter().zip(y).fold(0, |count, (a, b)| count + i64::from(a != b));
     }
@@ -39,7 +32,7 @@ impl<K: Kind> Tensor<K> {
             DType::I64 | DType::I32 | DType::U8 => &DIFFER_INTS,
             DType::F64 | DType::F32 | DType::F16 | DType::BF16 => &DIFFER_FLOATS,
         };
-        self.shape() == other.shape() && none(kernel, &[&self.raw, &other.raw])
+        self.shape() == other.shape() && none(kernel, &self.raw, &other.raw)
     }
 }
 
@@ -48,7 +41,7 @@ impl Tensor {
     /// `1e-5` and `1e-8`. NaN is close to nothing; shapes broadcast. Waits for the device.
     #[track_caller]
     pub fn allclose<A: Operand>(&self, other: A, rtol: f64, atol: f64) -> bool {
-        all(&self.clone().isclose(other, rtol, atol))
+        self.clone().isclose(other, rtol, atol).all(..).item()
     }
 }
 
@@ -63,25 +56,18 @@ impl Tensor<Int> {
     /// device.
     #[track_caller]
     pub fn allclose<A: Operand>(&self, other: A, rtol: f64, atol: f64) -> bool {
-        all(&self.clone().isclose(other, rtol, atol))
+        self.clone().isclose(other, rtol, atol).all(..).item()
     }
 }
 
+/// Whether a kernel that counts finds nothing in two tensors of one shape.
 #[track_caller]
-fn all(truths: &Tensor<Bool>) -> bool {
-    none(&FALSE, &[&truths.raw])
-}
-
-/// Whether a kernel that counts finds nothing in tensors of one shape.
-#[track_caller]
-fn none(kernel: &'static Kernel, ins: &[&Raw]) -> bool {
-    let first = ins[0];
-    ins.iter().for_each(|x| first.same_device(kernel.name, x));
-    if first.numel() == 0 {
+fn none(kernel: &'static Kernel, x: &Raw, y: &Raw) -> bool {
+    x.same_device(kernel.name, y);
+    if x.numel() == 0 {
         return true;
     }
-    let count = Raw::full(&first.device, DType::I64, &[], Scalar::Int(0));
-    let args: Vec<Arg<'_>> = ins.iter().map(|x| Arg::In(x.view())).chain([Arg::Out(count.view())]).collect();
-    launch(&first.device, kernel, &first.shape, &args);
+    let count = Raw::full(&x.device, DType::I64, &[], Scalar::Int(0));
+    launch(&x.device, kernel, &x.shape, &[Arg::In(x.view()), Arg::In(y.view()), Arg::Out(count.view())]);
     count.single::<i64>() == Some(0)
 }

@@ -5,7 +5,7 @@
 
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
 
-use super::arith::apply;
+use super::arith::{apply, float_methods, int_methods};
 use super::arith_pullback::{BinaryPullback, apply_vjp};
 use super::elementwise::{Forms, Function, Pair, PairSlope, Slope, binary, unary};
 use super::operand::{IntOperand, Operand, Value};
@@ -66,47 +66,24 @@ fn by_zero(op: &str, what: &str) -> ! {
     raise(Error::Argument { op: op.into(), message })
 }
 
-macro_rules! methods {
-    ($($(#[$doc:meta])* $name:ident, $companion:ident;)*) => { $(
-        impl Tensor {
-            $(#[$doc])*
-            ///
-            /// `other` is a tensor, whose shape broadcasts, or a number; dtypes are promoted as by `+`. What is divided by
-            /// 0 is not finite.
-            #[track_caller]
-            pub fn $name<R: Operand>(self, other: R) -> Tensor {
-                let other = other.operand(self.dtype());
-                apply(&$name::FLOATS_FORMS, self, other)
-            }
-            #[doc(hidden)]
-            #[track_caller]
-            pub fn $companion<R: Operand>(
-                self,
-                other: R,
-                want: Want,
-            ) -> (Tensor, BinaryPullback<Option<Tensor>, R::Ct>) {
-                let other = other.operand(self.dtype());
-                apply_vjp(&$name::FLOATS_FORMS, self, other, (want.has(0), want.has(1)))
-            }
-        }
-        impl Tensor<Int> {
-            $(#[$doc])*
-            ///
-            /// `other` is a tensor of integers, whose shape broadcasts, or an integer. Raises `Error::Argument` where it
-            /// is 0 anywhere.
-            #[track_caller]
-            pub fn $name<R: IntOperand>(self, other: R) -> Tensor<Int> {
-                apply_int(&$name::INTS_FORMS, self, other.operand())
-            }
-        }
-    )* };
-}
-
-methods! {
+float_methods! {
+    "`other` is a tensor, whose shape broadcasts, or a number; dtypes are promoted as by `+`. What is divided by 0 is not \
+     finite."
     /// The remainder of `self / other` rounded down, element by element: it has the sign of `other`. Also `self % other`.
     remainder, remainder__vjp;
     /// The remainder of `self / other` rounded towards 0, element by element: it has the sign of `self`.
     fmod, fmod__vjp;
     /// `self / other` rounded down, element by element. Slope 0.
     floor_divide, floor_divide__vjp;
+}
+
+int_methods! {
+    by apply_int,
+    "`other` is a tensor of integers, whose shape broadcasts, or an integer. Raises `Error::Argument` where it is 0 anywhere."
+    /// The remainder of `self / other` rounded down, element by element: it has the sign of `other`. Also `self % other`.
+    remainder;
+    /// The remainder of `self / other` rounded towards 0, element by element: it has the sign of `self`.
+    fmod;
+    /// `self / other` rounded down, element by element.
+    floor_divide;
 }

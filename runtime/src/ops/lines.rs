@@ -1,36 +1,10 @@
 //! Elements chosen along an axis: their cotangents are put back at their places.
 
+use super::movement::Undo;
 use super::turn::Turn;
 use crate::diff::{Pullback, Want};
-use crate::tensor::{Kind, Raw, Tensor, launch};
-use cotangent_hal::{Arg, Scalar};
+use crate::tensor::{Kind, Raw, Tensor};
 use std::marker::PhantomData;
-
-cotangent_hal::kernel! {
-    static PUT = Rows "put" (ct: Whole F32, at: Whole I64; k) -> (dx: Each F32) |tile| {
-        let k = k.i64() as usize;
-        let row = tile.0 * k..(tile.0 + 1) * k;
-        dx.fill(0.0);
-        for (&ct, &at) in ct[row.clone()].iter().zip(&at[row]) {
-            dx[at as usize] += ct;
-        }
-    }
-}
-
-/// A tensor of `extent` along an axis, 0 but for the values `ct` added up at their places `at` along it, in their order.
-#[track_caller]
-fn put(turn: Turn, ct: Raw, at: Raw, extent: usize) -> Raw {
-    let (ct, at) = (turn.to_rows(ct), turn.to_rows(at));
-    let last = ct.shape.len() - 1;
-    let mut rows = ct.shape;
-    rows[last] = extent;
-    let out = turn.empty(&ct, ct.dtype, &rows);
-    if out.numel() > 0 {
-        let k = Arg::Scalar(Scalar::Int(ct.shape[last] as i64));
-        launch(&out.device, &PUT, &rows, &[Arg::In(ct.view()), Arg::In(at.view()), Arg::Out(out.view()), k]);
-    }
-    turn.back(out)
-}
 
 /// The pullback of an operation on a tensor of kind `K` with `VALUES` plain arguments that gives elements chosen along
 /// an axis, and their places.
@@ -59,11 +33,13 @@ impl<K: Kind, const VALUES: usize> Placed<K, VALUES> {
     #[track_caller]
     fn back(self, ct: K::Ct) -> K::Ct {
         let (Some(ct), Some(at)) = (K::ct_tensor(ct), self.at) else { return K::Ct::default() };
-        let whole = |raw: Raw| match self.turn {
-            Turn::Swap(axis) if self.dropped => raw.insert_axis("put", axis),
-            Turn::Swap(_) | Turn::Scalar => raw,
-        };
-        K::ct(Some(Tensor::from_raw(put(self.turn, whole(ct.raw), whole(at), self.extent))))
+        // A scalar is the only element of its row.
+        let Turn::Swap(axis) = self.turn else { return K::ct(Some(ct)) };
+        let whole = |raw: Raw| if self.dropped { raw.insert_axis("put", axis) } else { raw };
+        let (ct, index) = (Tensor::from_raw(whole(ct.raw)), whole(at));
+        let mut shape = ct.raw.shape;
+        shape[axis] = self.extent;
+        K::ct(Some(Undo::Put { shape, axis, index }.apply(ct)))
     }
 }
 

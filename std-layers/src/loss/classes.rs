@@ -35,9 +35,7 @@ pub struct CrossEntropyLoss {
 impl CrossEntropyLoss {
     /// The losses as one number.
     pub fn forward(&self, input: Tensor![R.., C], target: Tensor![Int; R..]) -> Tensor![] {
-        let each = self.forward_no_reduction(input, target);
-        let rows = target.ne(self.ignore_index).float();
-        over(each, rows, self.reduction)
+        counted(self.forward_no_reduction(input, target), target, self.ignore_index, self.reduction)
     }
 
     /// The loss of each row.
@@ -50,8 +48,7 @@ impl CrossEntropyLoss {
     /// The losses as one number, with a weight for each class.
     pub fn forward_weighted(&self, input: Tensor![R.., C], target: Tensor![Int; R..], weight: Tensor![C]) -> Tensor![] {
         let each = self.forward_weighted_no_reduction(input, target, weight);
-        let weights = weights_of_rows(target, weight.detach(), self.ignore_index);
-        over(each, weights, self.reduction)
+        over(each, weights_of_rows(target, weight.detach(), self.ignore_index), self.reduction)
     }
 
     /// The loss of each row, with a weight for each class.
@@ -85,6 +82,13 @@ impl CrossEntropyLoss {
     ) -> Tensor![] {
         reduced(rows_of_weighted_probabilities(input, target, weight, self.label_smoothing), self.reduction)
     }
+}
+
+/// Losses of rows as one number, the mean being that of the rows whose target counts.
+#[model]
+fn counted(each: Tensor![R..], target: Tensor![Int; R..], ignore: i64, reduction: Reduction) -> Tensor![] {
+    let rows = target.ne(ignore).float();
+    over(each, rows, reduction)
 }
 
 /// Losses of rows as one number, the mean being one by the rows' weights.
@@ -176,9 +180,7 @@ pub struct NllLoss {
 impl NllLoss {
     /// The losses as one number.
     pub fn forward(&self, input: Tensor![R.., C], target: Tensor![Int; R..]) -> Tensor![] {
-        let each = self.forward_no_reduction(input, target);
-        let rows = target.ne(self.ignore_index).float();
-        over(each, rows, self.reduction)
+        counted(self.forward_no_reduction(input, target), target, self.ignore_index, self.reduction)
     }
 
     /// The loss of each row.
@@ -190,8 +192,7 @@ impl NllLoss {
     /// The losses as one number, with a weight for each class.
     pub fn forward_weighted(&self, input: Tensor![R.., C], target: Tensor![Int; R..], weight: Tensor![C]) -> Tensor![] {
         let each = self.forward_weighted_no_reduction(input, target, weight);
-        let weights = weights_of_rows(target, weight.detach(), self.ignore_index);
-        over(each, weights, self.reduction)
+        over(each, weights_of_rows(target, weight.detach(), self.ignore_index), self.reduction)
     }
 
     /// The loss of each row, with a weight for each class.

@@ -8,19 +8,11 @@ use cotangent::ops::einsum;
 
 /// Calls a method of `in.a` and `in.b` in its plain form and as its companion.
 macro_rules! pair {
-    ($inputs:ident, $plain:ident, $companion:ident) => {{
-        let (a, b) = ($inputs.float("in.a")?, $inputs.float("in.b")?);
-        let mut results = Results::new();
-        results.out("y", a.clone().$plain(b.clone()));
-        let (y, pullback) = a.$companion(b, Want::ALL);
-        results.out("y", y);
-        let (ct_a, ct_b): (Option<Tensor>, Option<Tensor>) = Pullback::pull(pullback, $inputs.ct("y")?, &mut ());
-        results.grad("in.a", ct_a);
-        results.grad("in.b", ct_b);
-        Ok(results)
-    }};
+    ($inputs:ident, $plain:ident, $companion:ident) => {
+        crate::golden::ops::binary!($inputs, |a: Tensor, b: Tensor| a.$plain(b), |a: Tensor, b: Tensor, want| a
+            .$companion(b, want))
+    };
 }
-
 pub(super) use pair;
 
 pub(super) const ROWS: &[Row] = &[

@@ -4,7 +4,7 @@ use super::activations::method;
 use super::elementwise::pair;
 use super::inputs::{Inputs, Stop};
 use super::ops::reduction;
-use super::reductions::{extreme, values};
+use super::reductions::values;
 use super::registry::{Results, Row};
 use cotangent::diff::{Pullback, Want};
 use cotangent::ops::Reduce;
@@ -79,7 +79,6 @@ pub(super) const ROWS: &[Row] = &[
     ("count_nonzero", |i| plain!(i, places, count_nonzero(i.integers("dim")?.unwrap_or_default()))),
     ("median", |i| values!(i, median, median__vjp(i.integer("dim")?))),
     ("kthvalue", |i| values!(i, kthvalue, kthvalue__vjp(i.integer("k")?.unsigned_abs(), i.integer("dim")?))),
-    ("max_keep", |i| extreme!(i, max_dim max_dim__vjp, max_dim_keepdim max_dim_keepdim__vjp)),
     ("cummax", |i| values!(i, cummax, cummax__vjp(i.integer("dim")?))),
     ("cummin", |i| values!(i, cummin, cummin__vjp(i.integer("dim")?))),
     ("logcumsumexp", |i| method!(i, logcumsumexp, logcumsumexp__vjp(i.integer("dim")?))),

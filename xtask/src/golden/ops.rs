@@ -16,7 +16,7 @@ macro_rules! binary {
         results.out("y", $plain(a.clone(), b.clone()));
         let (y, pullback) = $companion(a, b, Want::ALL);
         results.out("y", y);
-        let (ct_a, ct_b) = pullback.pull($inputs.ct("y")?, &mut ());
+        let (ct_a, ct_b): (Option<Tensor>, Option<Tensor>) = Pullback::pull(pullback, $inputs.ct("y")?, &mut ());
         results.grad("in.a", ct_a);
         results.grad("in.b", ct_b);
         Ok(results)
@@ -35,7 +35,7 @@ macro_rules! reduction {
     };
 }
 
-pub(super) use reduction;
+pub(super) use {binary, reduction};
 
 pub(super) const ROWS: &[Row] = &[
     ("abs", |i| method!(i, abs, abs__vjp())),

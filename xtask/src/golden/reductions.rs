@@ -34,7 +34,7 @@ macro_rules! values {
     }};
 }
 
-pub(super) use {extreme, values};
+pub(super) use values;
 
 pub(super) const ROWS: &[Row] = &[
     ("amin", |i| reduction!(i, amin amin__vjp, amin_keepdim amin_keepdim__vjp)),

@@ -12,9 +12,7 @@ use cotangent_hal::Error;
 /// Raises for no tensor at all, and where ranks or other extents differ.
 #[track_caller]
 pub fn hstack<L: IntoTensors>(tensors: L) -> Tensor<L::Kind> {
-    let (tensors, _) = at_least(1, tensors.into_tensors());
-    let axis = columns(&tensors);
-    cat_vjp("hstack", tensors, axis, Want::NONE).0
+    hstack::vjp(tensors, Want::NONE).0
 }
 
 /// The companion of the function [`hstack`].
@@ -42,7 +40,7 @@ impl hstack {
 /// Raises for no tensor at all, and where ranks or other extents differ.
 #[track_caller]
 pub fn vstack<L: IntoTensors>(tensors: L) -> Tensor<L::Kind> {
-    cat_vjp("vstack", at_least(2, tensors.into_tensors()).0, 0, Want::NONE).0
+    vstack::vjp(tensors, Want::NONE).0
 }
 
 /// The companion of the function [`vstack`].

@@ -4,7 +4,7 @@ use super::undo::{Moved, Undo};
 use crate::device::Device;
 use crate::diff::Want;
 use crate::raise::raise;
-use crate::tensor::{Int, Kind, Raw, Tensor, launch, of_each_size};
+use crate::tensor::{Bool, Int, Kind, Raw, Tensor, launch, of_each_size};
 use cotangent_hal::{Arg, Error, Scalar, kernel};
 
 /// A side of a diagonal, the diagonal included.
@@ -107,21 +107,18 @@ impl Tensor<Int> {
     /// their columns.
     #[track_caller]
     pub fn tril_indices(rows: usize, columns: usize, diagonal: isize, device: &Device) -> Self {
-        places(rows, columns, device, |row, column| column <= row.saturating_add(diagonal))
+        places(Tensor::tril_mask(rows, columns, diagonal, device))
     }
 
     /// The places of a `rows` by `columns` matrix on and above a diagonal, as [`tril_indices`](Self::tril_indices).
     #[track_caller]
     pub fn triu_indices(rows: usize, columns: usize, diagonal: isize, device: &Device) -> Self {
-        places(rows, columns, device, |row, column| column >= row.saturating_add(diagonal))
+        places(Tensor::triu_mask(rows, columns, diagonal, device))
     }
 }
 
+/// The places where a mask is true, one below another.
 #[track_caller]
-fn places(rows: usize, columns: usize, device: &Device, inside: impl Fn(isize, isize) -> bool) -> Tensor<Int> {
-    let all = || (0..rows as isize).flat_map(|row| (0..columns as isize).map(move |column| (row, column)));
-    let (rows, columns): (Vec<i64>, Vec<i64>) =
-        all().filter(|&(row, column)| inside(row, column)).map(|(row, column)| (row as i64, column as i64)).unzip();
-    let n = rows.len();
-    Tensor::from_vec([rows, columns].concat(), [2, n], device)
+fn places(mask: Tensor<Bool>) -> Tensor<Int> {
+    mask.nonzero().t().contiguous()
 }
