@@ -1,8 +1,8 @@
 //! Devices: where tensors live and kernels run.
 
 use crate::raise::raised;
-use crate::report;
-use cotangent_hal::{Arg, Backend, Buffer, Caps, Kernel, LibraryCall};
+use crate::watch;
+use cotangent_hal::{Arg, Backend, Buffer, Caps, Kernel, LibraryCall, MemoryUse};
 use std::fmt;
 use std::sync::Arc;
 #[cfg(feature = "cpu")]
@@ -41,6 +41,16 @@ impl Device {
         self.backend.caps()
     }
 
+    /// How much memory the device's tensors take, and the most that they took at once.
+    pub fn memory(&self) -> MemoryUse {
+        self.backend.memory()
+    }
+
+    /// Makes the peak of [`memory`](Device::memory) what is used now, so that a later one is of what ran in between.
+    pub fn reset_peak_memory(&self) {
+        self.backend.reset_peak();
+    }
+
     /// Waits until all work issued so far is done; raises where that work failed.
     #[track_caller]
     pub fn sync(&self) {
@@ -56,15 +66,15 @@ impl Device {
     /// Runs `kernel` over the index space `shape`; raises what the backend refuses.
     #[track_caller]
     pub(crate) fn launch(&self, kernel: &'static Kernel, shape: &[usize], args: &[Arg<'_>]) {
-        report::launched();
-        raised(self.backend.launch(kernel, shape, args))
+        let run = || raised(self.backend.launch(kernel, shape, args));
+        if watch::is_on() { watch::launch(self, kernel, args, run) } else { run() }
     }
 
     /// Runs an operation of an expert library; raises what the backend refuses.
     #[track_caller]
     pub(crate) fn library(&self, call: &LibraryCall<'_>) {
-        report::launched();
-        raised(self.backend.library(call))
+        let run = || raised(self.backend.library(call));
+        if watch::is_on() { watch::library(self, call, run) } else { run() }
     }
 
     /// Copies bytes to the start of a buffer.

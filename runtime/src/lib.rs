@@ -6,6 +6,7 @@ extern crate self as cotangent;
 #[path = "private.rs"]
 pub mod __private;
 pub mod cx;
+pub mod debug;
 pub mod device;
 pub mod diff;
 pub mod init;
@@ -22,6 +23,7 @@ pub mod report;
 pub mod shape;
 pub mod tensor;
 pub mod testing;
+mod watch;
 
 pub use cotangent_hal::{DType, Error, Result};
 pub use cx::Cx;

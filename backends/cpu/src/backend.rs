@@ -1,7 +1,7 @@
 use crate::memory::{Block, Pool};
 use crate::{launch, matmul, order};
 use cotangent_hal::native::Level;
-use cotangent_hal::{Arg, Backend, Buffer, Caps, Error, Kernel, LibraryCall, Result};
+use cotangent_hal::{Arg, Backend, Buffer, Caps, Error, Kernel, LibraryCall, MemoryUse, Result};
 use std::sync::{Arc, OnceLock};
 
 /// The processor and its memory.
@@ -34,16 +34,6 @@ impl CpuBackend {
     pub fn allocations(&self) -> usize {
         self.pool.allocations()
     }
-
-    /// Bytes that the system gave, in use or kept for later.
-    pub fn held_bytes(&self) -> usize {
-        self.pool.held()
-    }
-
-    /// Bytes of buffers that are alive, each rounded up to its size class.
-    pub fn used_bytes(&self) -> usize {
-        self.pool.used()
-    }
 }
 
 impl Default for CpuBackend {
@@ -59,6 +49,14 @@ impl Backend for CpuBackend {
 
     fn alloc(&self, bytes: usize) -> Result<Buffer> {
         Ok(Buffer::new(self.pool.take(bytes)?))
+    }
+
+    fn memory(&self) -> MemoryUse {
+        self.pool.memory()
+    }
+
+    fn reset_peak(&self) {
+        self.pool.reset_peak();
     }
 
     fn write(&self, dst: &Buffer, src: &[u8]) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Tensor memory: 64-byte aligned blocks in size classes, kept by a pool when they are dropped.
 #![allow(unsafe_code, reason = "allocates and frees raw memory")]
 
-use cotangent_hal::{Error, Memory, Result};
+use cotangent_hal::{Error, Memory, MemoryUse, Result};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::any::Any;
 use std::ptr::NonNull;
@@ -24,6 +24,10 @@ pub(crate) struct Pool {
     free: Box<[Mutex<Vec<Free>>]>,
     allocations: AtomicUsize,
     held: AtomicUsize,
+    used: AtomicUsize,
+    /// The most bytes ever in use when the system was asked for more.
+    most: AtomicUsize,
+    /// The most bytes in use since somebody asked for it anew.
     peak: AtomicUsize,
 }
 
@@ -61,6 +65,8 @@ impl Pool {
             free: (0..CLASSES).map(|_| Mutex::default()).collect(),
             allocations: AtomicUsize::new(0),
             held: AtomicUsize::new(0),
+            used: AtomicUsize::new(0),
+            most: AtomicUsize::new(0),
             peak: AtomicUsize::new(0),
         })
     }
@@ -76,6 +82,8 @@ impl Pool {
             Some(Free(ptr)) => ptr,
             None => self.ask(size).ok_or_else(|| self.exhausted(bytes))?,
         };
+        let used = self.used.fetch_add(size, Ordering::Relaxed) + size;
+        self.peak.fetch_max(used, Ordering::Relaxed);
         Ok(Block { ptr, class, state: AtomicU32::new(0), pool: self.clone() })
     }
 
@@ -89,19 +97,23 @@ impl Pool {
         self.held.load(Ordering::Relaxed)
     }
 
-    /// Bytes in use.
-    pub(crate) fn used(&self) -> usize {
-        let kept: usize =
-            self.free.iter().enumerate().map(|(class, list)| lock(list).len() * size_of_class(class)).sum();
-        self.held().saturating_sub(kept)
+    /// Bytes in use, the most that were since the last reset, and those taken from the system.
+    pub(crate) fn memory(&self) -> MemoryUse {
+        let (used, peak) = (self.used.load(Ordering::Relaxed), self.peak.load(Ordering::Relaxed));
+        MemoryUse { used, peak, held: self.held() }
+    }
+
+    /// Starts the peak anew.
+    pub(crate) fn reset_peak(&self) {
+        self.peak.store(self.used.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
     #[cold]
     fn ask(&self, size: usize) -> Option<NonNull<u8>> {
         if self.held() + size > KEEP {
-            let used = self.used() + size;
-            let peak = self.peak.fetch_max(used, Ordering::Relaxed).max(used);
-            if self.held() + size > 2 * peak + KEEP {
+            let used = self.used.load(Ordering::Relaxed) + size;
+            let most = self.most.fetch_max(used, Ordering::Relaxed).max(used);
+            if self.held() + size > 2 * most + KEEP {
                 self.trim();
             }
         }
@@ -172,6 +184,7 @@ impl Memory for Block {
 impl Drop for Block {
     fn drop(&mut self) {
         if let Some(list) = self.pool.free.get(self.class) {
+            self.pool.used.fetch_sub(self.bytes(), Ordering::Relaxed);
             lock(list).push(Free(self.ptr));
         }
     }
@@ -279,9 +292,12 @@ mod tests {
         assert_eq!(ptr.addr() % ALIGN, 0);
         let block = pool.take(990).unwrap();
         assert_eq!((block.ptr(), pool.allocations()), (ptr, 1));
-        assert_eq!(pool.used(), pool.held());
+        let (used, held) = (pool.memory().used, pool.held());
+        assert_eq!(used, held);
         drop(block);
-        assert_eq!(pool.used(), 0);
+        assert_eq!(pool.memory(), MemoryUse { used: 0, peak: held, held });
+        pool.reset_peak();
+        assert_eq!(pool.memory().peak, 0);
     }
 
     #[test]

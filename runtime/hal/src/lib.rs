@@ -16,7 +16,7 @@ mod library;
 pub mod native;
 mod view;
 
-pub use backend::{Arg, Backend, Caps};
+pub use backend::{Arg, Backend, Caps, MemoryUse};
 pub use buffer::{Buffer, Memory};
 pub use dtype::DType;
 pub use error::{Error, Result};

@@ -32,3 +32,29 @@ pub enum LibraryCall<'a> {
         descending: bool,
     },
 }
+
+impl<'a> LibraryCall<'a> {
+    /// The operation's name in errors and reports.
+    pub fn name(&self) -> &'static str {
+        match self {
+            LibraryCall::MatMul { .. } => "matmul",
+            LibraryCall::Sort { .. } => "sort",
+        }
+    }
+
+    /// The tensors that are read, by name.
+    pub fn inputs(&self) -> Vec<(&'static str, View<'a>)> {
+        match *self {
+            LibraryCall::MatMul { a, b, .. } => vec![("a", a), ("b", b)],
+            LibraryCall::Sort { x, .. } => vec![("x", x)],
+        }
+    }
+
+    /// The tensors that are written, by name.
+    pub fn outputs(&self) -> Vec<(&'static str, View<'a>)> {
+        match *self {
+            LibraryCall::MatMul { out, .. } => vec![("out", out)],
+            LibraryCall::Sort { values, at, .. } => vec![("values", values), ("at", at)],
+        }
+    }
+}
