@@ -9,6 +9,7 @@
 
 mod backend;
 mod convert;
+mod gemm;
 mod launch;
 mod map;
 mod matmul;

@@ -8,6 +8,7 @@ mod panels;
 mod vector;
 
 use crate::backend::{block_of, in_use, refused, threads};
+use crate::gemm::{Extents, Matrix};
 use crate::launch::{outside, range, repeats};
 use crate::memory::Pool;
 use crate::strided::{self, Side};
@@ -25,39 +26,6 @@ const FEW: usize = 1 << 15;
 /// Terms of a split, at least, and the most splits.
 const SPLIT: usize = 512;
 const SPLITS: usize = 16;
-
-/// A matrix in verified memory: element `(i, j)` lies at `ptr + i * rows + j * columns`.
-#[derive(Clone, Copy)]
-struct Matrix<T = f32> {
-    ptr: *mut T,
-    rows: isize,
-    columns: isize,
-}
-
-// SAFETY: a matrix is a place, not a right: those who read or write through it say why they may.
-unsafe impl<T> Send for Matrix<T> {}
-// SAFETY: as above.
-unsafe impl<T> Sync for Matrix<T> {}
-
-impl<T> Matrix<T> {
-    fn transposed(self) -> Matrix<T> {
-        Matrix { ptr: self.ptr, rows: self.columns, columns: self.rows }
-    }
-
-    /// The matrix whose first element is `(i, j)` of this one.
-    fn from(self, i: usize, j: usize) -> Matrix<T> {
-        let ptr = self.ptr.wrapping_offset(i as isize * self.rows + j as isize * self.columns);
-        Matrix { ptr, ..self }
-    }
-}
-
-/// Extents of a product: `[m, k] [k, n] -> [m, n]`.
-#[derive(Clone, Copy)]
-struct Extents {
-    m: usize,
-    n: usize,
-    k: usize,
-}
 
 /// A batch of matrices in verified memory, of any dtype: element `(n, i, j)` lies `n * step + i * rows + j * columns`
 /// elements after `ptr`.
@@ -78,9 +46,9 @@ unsafe impl Sync for Stack {}
 struct Batch {
     count: usize,
     extents: Extents,
-    a: (Matrix, isize),
-    b: (Matrix, isize),
-    c: (Matrix, isize),
+    a: (Matrix<f32>, isize),
+    b: (Matrix<f32>, isize),
+    c: (Matrix<f32>, isize),
 }
 
 /// See [`LibraryCall::MatMul`](cotangent_hal::LibraryCall::MatMul).
@@ -156,12 +124,12 @@ impl Batch {
     /// one for all.
     fn merged(self) -> Batch {
         let Extents { m, n, k } = self.extents;
-        let follows = |(matrix, step): (Matrix, isize)| step == matrix.rows.wrapping_mul(m as isize);
+        let follows = |(matrix, step): (Matrix<f32>, isize)| step == matrix.rows.wrapping_mul(m as isize);
         if self.count > 1 && self.b.1 == 0 && m > 1 && follows(self.a) && follows(self.c) {
             return Batch { count: 1, extents: Extents { m: m * self.count, n, k }, ..self };
         }
         if self.count > 1 && self.b.1 == 0 && m == 1 {
-            let stack = |(matrix, step): (Matrix, isize)| (Matrix { rows: step, ..matrix }, 0);
+            let stack = |(matrix, step): (Matrix<f32>, isize)| (Matrix { rows: step, ..matrix }, 0);
             let (a, c) = (stack(self.a), stack(self.c));
             return Batch { count: 1, extents: Extents { m: self.count, n, k }, a, c, ..self };
         }
@@ -173,7 +141,7 @@ impl Batch {
         let work = m.saturating_mul(n).saturating_mul(k);
         let threads = if work.saturating_mul(self.count) < PARALLEL { 1 } else { threads() };
         let one = |i: usize, parallel: bool| {
-            let at = |(matrix, step): (Matrix, isize)| Matrix {
+            let at = |(matrix, step): (Matrix<f32>, isize)| Matrix {
                 ptr: matrix.ptr.wrapping_offset(i as isize * step),
                 ..matrix
             };
@@ -199,9 +167,9 @@ unsafe fn product(
     pool: &Arc<Pool>,
     level: Level,
     extents: Extents,
-    a: Matrix,
-    b: Matrix,
-    c: Matrix,
+    a: Matrix<f32>,
+    b: Matrix<f32>,
+    c: Matrix<f32>,
     parallel: bool,
 ) -> Result<()> {
     let Extents { m, n, k } = extents;
@@ -217,9 +185,8 @@ unsafe fn product(
             let extents = Extents { m: n, n: m, k };
             return vector::product(pool, level, extents, b.transposed(), a.transposed(), c.transposed(), parallel);
         }
-        gemm::product(extents, a, b, c, parallel);
+        gemm::product(pool, level, extents, a, b, c, parallel)
     }
-    Ok(())
 }
 
 /// `c = a b` as a sum of products over parts of the inner axis, added in order.
@@ -230,9 +197,9 @@ unsafe fn split(
     pool: &Arc<Pool>,
     level: Level,
     Extents { m, n, k }: Extents,
-    a: Matrix,
-    b: Matrix,
-    c: Matrix,
+    a: Matrix<f32>,
+    b: Matrix<f32>,
+    c: Matrix<f32>,
     parallel: bool,
 ) -> Result<()> {
     let parts = (k / SPLIT).min(SPLITS);
@@ -247,9 +214,8 @@ unsafe fn split(
             if vector::fits(m, b) {
                 return vector::product(pool, level, extents, a, b, c, false);
             }
-            gemm::product(extents, a, b, c, false);
+            gemm::product(pool, level, extents, a, b, c, false)
         }
-        Ok(())
     };
     if parallel {
         (0..parts).into_par_iter().try_for_each(part)?;

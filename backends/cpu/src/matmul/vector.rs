@@ -16,7 +16,7 @@ const COLUMNS: usize = 512;
 const DOTS: usize = 32;
 
 /// Whether products of `m` rows with the matrix `b` are this module's.
-pub(super) fn fits(m: usize, b: Matrix) -> bool {
+pub(super) fn fits(m: usize, b: Matrix<f32>) -> bool {
     m == 1 && (b.columns == 1 || b.rows == 1)
 }
 
@@ -28,9 +28,9 @@ pub(super) unsafe fn product(
     pool: &Arc<Pool>,
     level: Level,
     Extents { n, k, .. }: Extents,
-    a: Matrix,
-    b: Matrix,
-    c: Matrix,
+    a: Matrix<f32>,
+    b: Matrix<f32>,
+    c: Matrix<f32>,
     parallel: bool,
 ) -> Result<()> {
     let copy = if a.columns == 1 || k == 1 { None } else { Some(pool.take(k * size_of::<f32>())?) };
