@@ -1,5 +1,5 @@
 use crate::memory::{Block, Pool};
-use crate::{launch, matmul, order};
+use crate::{conv, launch, matmul, order};
 use cotangent_hal::native::Level;
 use cotangent_hal::{Arg, Backend, Buffer, Caps, Error, Kernel, LibraryCall, Result};
 use std::sync::{Arc, OnceLock};
@@ -91,6 +91,9 @@ impl Backend for CpuBackend {
         match call {
             LibraryCall::MatMul { a, b, out } => matmul::matmul(&self.pool, self.level, a, b, out),
             LibraryCall::Sort { x, values, at, descending } => order::sort(&self.pool, x, values, at, *descending),
+            LibraryCall::Convolution { part, x, w, y, bias, window } => {
+                conv::convolution(&self.pool, *part, [x, w, y], bias.as_ref(), window)
+            }
         }
     }
 

@@ -31,4 +31,51 @@ pub enum LibraryCall<'a> {
         /// Whether the largest comes first.
         descending: bool,
     },
+    /// The two-dimensional convolution of images, or one of its derivatives: with zeros outside of the images,
+    /// `y[n, o, i, j] = bias[o] + sum_{c, k, l} w[o, c, k, l] x[n, c', i * stride + k * dilation - padding, ..]`,
+    /// where the channels `c'` of a filter are those of its group. (On GPUs: cuDNN.)
+    ///
+    /// `x: [N, C, H, W]`, `w: [O, C / groups, KH, KW]`, `y: [N, O, OH, OW]`, `bias: [O]`, all of one float dtype and of
+    /// any strides except that the part that is written does not repeat elements. Sums are of `DType::compute`, rounded
+    /// once; an empty sum is zero. The extents of `y` are free: what lies behind the last row and column of an image is
+    /// zero as what lies before the first.
+    Convolution {
+        /// Which of the three is computed from the other two.
+        part: ConvolutionPart,
+        /// Images.
+        x: View<'a>,
+        /// Filters.
+        w: View<'a>,
+        /// What the filters make of the images.
+        y: View<'a>,
+        /// What is added to each channel of the output; only where that is computed.
+        bias: Option<View<'a>>,
+        /// How the filters move over the images.
+        window: &'a Window,
+    },
+}
+
+/// Which of its operands a convolution computes. The convolution is linear in images and filters; from `y` as a
+/// cotangent, the two other parts are the cotangents of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConvolutionPart {
+    /// `y` from `x` and `w`.
+    Output,
+    /// `x` from `w` and `y`: what the transposed convolution computes.
+    Input,
+    /// `w` from `x` and `y`.
+    Weight,
+}
+
+/// How the filters of a convolution move over the images, along rows and columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Steps between neighbouring places of a filter, at least 1.
+    pub stride: [usize; 2],
+    /// Zeros before the first row and column.
+    pub padding: [usize; 2],
+    /// Distance of neighbouring elements of a filter, at least 1.
+    pub dilation: [usize; 2],
+    /// Parts that images and outputs are split into along their channels, at least 1, each with filters of its own.
+    pub groups: usize,
 }
