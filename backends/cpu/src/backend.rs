@@ -17,7 +17,13 @@ pub struct CpuBackend {
 impl CpuBackend {
     /// A backend with a memory pool of its own.
     pub fn new() -> Self {
-        let level = Level::detect();
+        CpuBackend::with_level(Level::detect())
+    }
+
+    /// A backend with a memory pool of its own whose kernels and products use no more than these instructions, or those
+    /// that the processor has.
+    pub fn with_level(level: Level) -> Self {
+        let level = level.min(Level::detect());
         let threads = threads();
         let plural = if threads == 1 { "" } else { "s" };
         let description = format!("{} with {level}, {threads} thread{plural}", std::env::consts::ARCH);
@@ -89,7 +95,9 @@ impl Backend for CpuBackend {
 
     fn library(&self, call: &LibraryCall<'_>) -> Result<()> {
         match call {
-            LibraryCall::MatMul { a, b, out } => matmul::matmul(&self.pool, self.level, a, b, out),
+            LibraryCall::MatMul { a, b, out, epilogue } => {
+                matmul::matmul(&self.pool, self.level, [a, b, out], epilogue)
+            }
             LibraryCall::Sort { x, values, at, descending } => order::sort(&self.pool, x, values, at, *descending),
             LibraryCall::Convolution { part, x, w, y, bias, window } => {
                 conv::convolution(&self.pool, *part, [x, w, y], bias.as_ref(), window)

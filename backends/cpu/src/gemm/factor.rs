@@ -3,7 +3,8 @@
 
 use super::Matrix;
 use super::kernel::Element;
-use cotangent_hal::native::Level;
+use cotangent_hal::DType;
+use cotangent_hal::native::{Float, Level};
 use half::{bf16, f16};
 use std::ops::Range;
 
@@ -29,18 +30,26 @@ pub(crate) struct Strided<S> {
     pub matrix: Matrix<S>,
 }
 
-/// An element as it is stored, whose value is a `T`.
-pub(crate) trait Stored<T>: Copy + 'static {
+/// An element as it is stored.
+pub(crate) trait Stored: Copy + Send + Sync + 'static {
+    /// What it is computed with.
+    type Computed: Element;
+    /// Its name.
+    const DTYPE: DType;
+
     /// The matrix, where it needs no conversion.
-    fn as_computed(matrix: Matrix<Self>) -> Option<Matrix<T>>;
+    fn as_computed(matrix: Matrix<Self>) -> Option<Matrix<Self::Computed>>;
 
     /// The value.
-    fn value(self) -> T;
+    fn value(self) -> Self::Computed;
 }
 
 macro_rules! stored_as_computed {
     ($($t:ty)*) => { $(
-        impl Stored<$t> for $t {
+        impl Stored for $t {
+            type Computed = $t;
+            const DTYPE: DType = <$t as Element>::DTYPE;
+
             fn as_computed(matrix: Matrix<$t>) -> Option<Matrix<$t>> {
                 Some(matrix)
             }
@@ -54,7 +63,10 @@ macro_rules! stored_as_computed {
 }
 stored_as_computed!(f32 f64);
 
-impl Stored<f32> for bf16 {
+impl Stored for bf16 {
+    type Computed = f32;
+    const DTYPE: DType = DType::BF16;
+
     fn as_computed(_: Matrix<bf16>) -> Option<Matrix<f32>> {
         None
     }
@@ -65,7 +77,10 @@ impl Stored<f32> for bf16 {
     }
 }
 
-impl Stored<f32> for f16 {
+impl Stored for f16 {
+    type Computed = f32;
+    const DTYPE: DType = DType::F16;
+
     fn as_computed(_: Matrix<f16>) -> Option<Matrix<f32>> {
         None
     }
@@ -82,12 +97,12 @@ impl Stored<f32> for f16 {
     }
 }
 
-impl<S: Stored<T> + Sync, T: Element> Factor<T> for Strided<S> {
-    fn matrix(&self) -> Option<Matrix<T>> {
+impl<S: Stored> Factor<S::Computed> for Strided<S> {
+    fn matrix(&self) -> Option<Matrix<S::Computed>> {
         S::as_computed(self.matrix)
     }
 
-    unsafe fn pack(&self, lanes: Range<usize>, terms: Range<usize>, width: usize, to: *mut T) {
+    unsafe fn pack(&self, lanes: Range<usize>, terms: Range<usize>, width: usize, to: *mut S::Computed) {
         let matrix = self.matrix.from(lanes.start, terms.start);
         let (lanes, terms) = (lanes.len(), terms.len());
         // SAFETY: the caller's promise; the processor has the level.
@@ -105,7 +120,7 @@ impl<S: Stored<T> + Sync, T: Element> Factor<T> for Strided<S> {
 /// As for [`Factor::pack`], on a processor with these instructions.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-unsafe fn packed_v3<S: Stored<T>, T: Element>(m: Matrix<S>, lanes: usize, terms: usize, width: usize, to: *mut T) {
+unsafe fn packed_v3<S: Stored>(m: Matrix<S>, lanes: usize, terms: usize, width: usize, to: *mut S::Computed) {
     // SAFETY: the caller's promise.
     unsafe { packed(m, lanes, terms, width, to) }
 }
@@ -113,7 +128,7 @@ unsafe fn packed_v3<S: Stored<T>, T: Element>(m: Matrix<S>, lanes: usize, terms:
 /// # Safety
 /// As for [`Factor::pack`], for the first lanes and terms of a matrix.
 #[inline(always)]
-unsafe fn packed<S: Stored<T>, T: Element>(m: Matrix<S>, lanes: usize, terms: usize, width: usize, to: *mut T) {
+unsafe fn packed<S: Stored>(m: Matrix<S>, lanes: usize, terms: usize, width: usize, to: *mut S::Computed) {
     let whole = lanes / width;
     let rest = lanes % width;
     let last = m.from(whole * width, 0);
@@ -122,12 +137,12 @@ unsafe fn packed<S: Stored<T>, T: Element>(m: Matrix<S>, lanes: usize, terms: us
     unsafe {
         if m.rows == 1 {
             match width {
-                4 => copied::<S, T, 4>(m, whole, terms, to),
-                6 => copied::<S, T, 6>(m, whole, terms, to),
-                8 => copied::<S, T, 8>(m, whole, terms, to),
-                12 => copied::<S, T, 12>(m, whole, terms, to),
-                16 => copied::<S, T, 16>(m, whole, terms, to),
-                32 => copied::<S, T, 32>(m, whole, terms, to),
+                4 => copied::<S, 4>(m, whole, terms, to),
+                6 => copied::<S, 6>(m, whole, terms, to),
+                8 => copied::<S, 8>(m, whole, terms, to),
+                12 => copied::<S, 12>(m, whole, terms, to),
+                16 => copied::<S, 16>(m, whole, terms, to),
+                32 => copied::<S, 32>(m, whole, terms, to),
                 _ => (0..whole).for_each(|p| {
                     let to = to.wrapping_add(p * width * terms);
                     some(m.from(p * width, 0), width, terms, width, to);
@@ -149,14 +164,14 @@ unsafe fn packed<S: Stored<T>, T: Element>(m: Matrix<S>, lanes: usize, terms: us
 /// # Safety
 /// As for [`Factor::pack`].
 #[inline(always)]
-unsafe fn copied<S: Stored<T>, T: Element, const W: usize>(m: Matrix<S>, panels: usize, terms: usize, to: *mut T) {
+unsafe fn copied<S: Stored, const W: usize>(m: Matrix<S>, panels: usize, terms: usize, to: *mut S::Computed) {
     for l in 0..terms {
         let (from, to) = (m.from(0, l).ptr, to.wrapping_add(l * W));
         for p in 0..panels {
             // SAFETY: `W` elements of either side.
             unsafe {
                 let from = from.add(p * W).cast::<[S; W]>().read_unaligned();
-                to.add(p * W * terms).cast::<[T; W]>().write_unaligned(from.map(S::value));
+                to.add(p * W * terms).cast::<[S::Computed; W]>().write_unaligned(from.map(S::value));
             }
         }
     }
@@ -170,7 +185,7 @@ const RUN: usize = 8;
 /// # Safety
 /// As for [`Factor::pack`].
 #[inline(always)]
-unsafe fn turned<S: Stored<T>, T: Element>(m: Matrix<S>, lanes: usize, terms: usize, width: usize, to: *mut T) {
+unsafe fn turned<S: Stored>(m: Matrix<S>, lanes: usize, terms: usize, width: usize, to: *mut S::Computed) {
     let runs = if m.columns == 1 { terms / RUN } else { 0 };
     for r in 0..runs {
         let to = to.wrapping_add(r * RUN * width);
@@ -194,12 +209,12 @@ unsafe fn turned<S: Stored<T>, T: Element>(m: Matrix<S>, lanes: usize, terms: us
 /// # Safety
 /// As for [`Factor::pack`].
 #[inline(always)]
-unsafe fn some<S: Stored<T>, T: Element>(m: Matrix<S>, lanes: usize, terms: usize, width: usize, to: *mut T) {
+unsafe fn some<S: Stored>(m: Matrix<S>, lanes: usize, terms: usize, width: usize, to: *mut S::Computed) {
     for l in 0..terms {
         for i in 0..width {
             // SAFETY: an element of either side.
             unsafe {
-                let value = if i < lanes { m.from(i, l).ptr.read().value() } else { T::ZERO };
+                let value = if i < lanes { m.from(i, l).ptr.read().value() } else { S::Computed::ZERO };
                 to.add(l * width + i).write(value);
             }
         }

@@ -4,8 +4,12 @@
 use super::portable;
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
-use cotangent_hal::DType;
 use cotangent_hal::native::{Float, Level};
+use cotangent_hal::{Activation, DType};
+use std::f64::consts::FRAC_1_SQRT_2;
+
+/// `sqrt(8 / pi)`, of the approximation of `gelu`.
+const LINEAR: f64 = 1.595_769_121_605_730_8;
 
 /// A tile of a product: `c = a b`, or `c += a b` where it accumulates.
 ///
@@ -74,10 +78,13 @@ pub(crate) trait Element: Float + Send + Sync + 'static {
 
     /// The kernel for a level, which the processor must have.
     fn kernel(level: Level) -> &'static Kernel<Self>;
+
+    /// Applies the function to each element.
+    fn activate<const FMA: bool>(activation: Activation, row: &mut [Self]);
 }
 
 macro_rules! element {
-    ($t:ty, $dtype:ident, $name:ident) => {
+    ($t:ty, $dtype:ident, $name:ident, $math:ident) => {
         impl Element for $t {
             const DTYPE: DType = DType::$dtype;
 
@@ -90,11 +97,29 @@ macro_rules! element {
                     _ => &portable::$name,
                 }
             }
+
+            #[inline(always)]
+            fn activate<const FMA: bool>(activation: Activation, row: &mut [$t]) {
+                use cotangent_hal::native::$math as math;
+                match activation {
+                    Activation::Identity => {}
+                    // A NaN stays one.
+                    Activation::Relu => row.iter_mut().for_each(|x| *x = if *x <= 0.0 { 0.0 } else { *x }),
+                    Activation::Gelu => row.iter_mut().for_each(|x| {
+                        *x = 0.5 * *x * (1.0 + math::erf::<FMA>(*x * FRAC_1_SQRT_2 as $t));
+                    }),
+                    Activation::GeluTanh => row.iter_mut().for_each(|x| {
+                        let slope = LINEAR as $t + (LINEAR * 0.044715) as $t * (*x * *x);
+                        *x *= math::sigmoid::<FMA>(*x * slope);
+                    }),
+                    Activation::Silu => row.iter_mut().for_each(|x| *x *= math::sigmoid::<FMA>(*x)),
+                }
+            }
         }
     };
 }
-element!(f32, F32, SINGLE);
-element!(f64, F64, DOUBLE);
+element!(f32, F32, SINGLE, math);
+element!(f64, F64, DOUBLE, math64);
 
 /// Writes the kernel of an instruction set whose vectors have `$lanes` elements, for tiles of up to `$rows` (all are
 /// listed) by two vectors. In scope are the functions on vectors: `zero`, `broadcast`, `load`, `store`, `add`, `fma`,

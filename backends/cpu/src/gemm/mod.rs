@@ -4,7 +4,8 @@
 //! * [`Kernel`](kernel::Kernel) computes one tile, on packed panels or on matrices as they lie.
 //! * [`Factor`](factor::Factor) fills panels: a matrix of any strides and dtype ([`Strided`]), or whatever else has rows and terms.
 //! * [`Product`] cuts a product into blocks for the caches and tiles for the kernel, packs what is read often enough to
-//!   pay for it, and shares the work out; [`Output`] says where results go and what is applied to them before.
+//!   pay for it, and shares the work out; [`Output`] says where
+//!   results go, its [`Epilogue`] what is applied to them before.
 //!
 //! How a product is cut depends on its shape alone and each element is summed in one order, so that its bits do not
 //! depend on the number of threads.
@@ -21,7 +22,7 @@ mod product;
 
 pub(crate) use factor::{Stored, Strided};
 pub(crate) use kernel::Element;
-pub(crate) use output::Output;
+pub(crate) use output::{Epilogue, Output};
 pub(crate) use product::{Extents, Product};
 
 /// A matrix in verified memory: element `(i, j)` lies at `ptr + i * rows + j * columns`.

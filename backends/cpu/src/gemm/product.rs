@@ -48,7 +48,7 @@ pub(crate) struct Product<'a, T> {
     /// The right factor, of `n` lanes.
     pub b: &'a dyn Factor<T>,
     /// The place of the product.
-    pub out: Output,
+    pub out: Output<T>,
 }
 
 impl<T: Element> Product<'_, T> {
@@ -115,6 +115,7 @@ impl<T: Element> Product<'_, T> {
                     };
                     let block = Block {
                         kernel,
+                        level,
                         out: &self.out,
                         a: lanes(direct_a, i.start, first, kernel.rows),
                         b: lanes(direct_b, j.start, first.wrapping_add(room_a), kernel.columns),
@@ -122,7 +123,7 @@ impl<T: Element> Product<'_, T> {
                             Some(place) => Some(place.from(i.start, j.start)),
                             None => (!single).then_some(sums),
                         },
-                        stores: in_place.is_none() && l.end == k,
+                        last: l.end == k,
                         rows: i.clone(),
                         columns: j.clone(),
                         terms: l,
@@ -160,13 +161,14 @@ impl<T> Lanes<T> {
 /// A block of the product over some of the terms.
 struct Block<'a, T: 'static> {
     kernel: &'static Kernel<T>,
-    out: &'a Output,
+    level: Level,
+    out: &'a Output<T>,
     a: Lanes<T>,
     b: Lanes<T>,
     /// Where sums of several ranges of terms are added up: in the product itself, or in memory of their own.
     sums: Option<Matrix<T>>,
-    /// Whether the tiles have to be stored in the product.
-    stores: bool,
+    /// Whether these are the last terms of the sums.
+    last: bool,
     rows: Range<usize>,
     columns: Range<usize>,
     terms: Range<usize>,
@@ -242,8 +244,8 @@ impl<T: Element> Block<'_, T> {
         // SAFETY: the caller's promise; scratch has room for a tile.
         unsafe {
             self.kernel.tile(&tile);
-            if self.stores {
-                self.out.store(c, [self.rows.start + i, self.columns.start + j], [rows, columns]);
+            if self.last {
+                self.out.from(self.rows.start + i, self.columns.start + j).finish(self.level, c, [rows, columns]);
             }
         }
     }
