@@ -1,5 +1,5 @@
 use crate::memory::{Block, Pool};
-use crate::{launch, matmul, order};
+use crate::{conv, launch, matmul, order};
 use cotangent_hal::native::Level;
 use cotangent_hal::{Arg, Backend, Buffer, Caps, Error, Kernel, LibraryCall, MemoryUse, Result};
 use std::sync::{Arc, OnceLock};
@@ -17,7 +17,13 @@ pub struct CpuBackend {
 impl CpuBackend {
     /// A backend with a memory pool of its own.
     pub fn new() -> Self {
-        let level = Level::detect();
+        CpuBackend::with_level(Level::detect())
+    }
+
+    /// A backend with a memory pool of its own whose kernels and products use no more than these instructions, or those
+    /// that the processor has.
+    pub fn with_level(level: Level) -> Self {
+        let level = level.min(Level::detect());
         let threads = threads();
         let plural = if threads == 1 { "" } else { "s" };
         let description = format!("{} with {level}, {threads} thread{plural}", std::env::consts::ARCH);
@@ -87,8 +93,13 @@ impl Backend for CpuBackend {
 
     fn library(&self, call: &LibraryCall<'_>) -> Result<()> {
         match call {
-            LibraryCall::MatMul { a, b, out } => matmul::matmul(&self.pool, self.level, a, b, out),
+            LibraryCall::MatMul { a, b, out, epilogue } => {
+                matmul::matmul(&self.pool, self.level, [a, b, out], epilogue)
+            }
             LibraryCall::Sort { x, values, at, descending } => order::sort(&self.pool, x, values, at, *descending),
+            LibraryCall::Convolution { part, x, w, y, bias, window } => {
+                conv::convolution(&self.pool, *part, [x, w, y], bias.as_ref(), window)
+            }
         }
     }
 
