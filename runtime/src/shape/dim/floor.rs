@@ -1,6 +1,6 @@
 //! Quotients that are rounded down.
 
-use super::{Dim, NO_FORM, ONE, SYMBOLS, exponent, gcd, place, whole};
+use super::{Dim, NO_FORM, ONE, exponent, gcd, place, whole};
 
 impl Dim {
     /// The quotient rounded down, by a number that is positive.
