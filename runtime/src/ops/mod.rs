@@ -15,6 +15,7 @@ mod clamp;
 mod closeness;
 mod compare;
 mod contract;
+mod conv;
 mod covariance;
 mod cross_entropy;
 mod ctc_loss;
@@ -44,10 +45,12 @@ mod power;
 mod reduce;
 mod rows;
 mod scan;
+mod sizes;
 mod summation;
 mod turn;
 
 pub use compare::select;
+pub use conv::Bias;
 pub use index::{ELLIPSIS, Entry, NEW, Reduce};
 pub use lines::Placed;
 pub use movement::{
@@ -57,6 +60,7 @@ pub use movement::{
 pub use operand::{IntOperand, Number, Operand, Slot, Value};
 pub use operators::{AddVjp, DivVjp, MulVjp, RemVjp, SubVjp};
 pub use power::pow;
+pub use sizes::{IntoPadding, Padding, Sizes};
 pub use summation::{Factor, Factors, einsum};
 
 pub(crate) use accumulate::{add_ct, sum_to};

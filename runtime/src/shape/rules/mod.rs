@@ -19,6 +19,7 @@ mod reduce;
 mod reshape;
 mod search;
 mod slice;
+mod window;
 
 pub use einsum::einsum;
 pub use elementwise::{broadcast, broadcast_first, prelu, same, scalar_of_same, select};
@@ -39,6 +40,10 @@ pub use reduce::{
 pub use reshape::{expand, flatten, reshape, squeeze, unsqueeze};
 pub use search::{histc, nonzero, searchsorted, some, topk, unique_with};
 pub use slice::{one_entry, pad, slice, slice_put, unfold};
+pub use window::{
+    adaptive_pool1d, adaptive_pool2d, avg_pool1d, avg_pool2d, batch_norm, conv_transpose1d, conv_transpose2d, conv1d,
+    conv2d, max_pool1d, max_pool2d, normalized_by,
+};
 
 use super::dim::Dim;
 use super::shape::Shape;
