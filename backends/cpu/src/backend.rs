@@ -1,5 +1,5 @@
 use crate::memory::{Block, Pool};
-use crate::{launch, matmul, order};
+use crate::{attention, launch, matmul, order};
 use cotangent_hal::native::Level;
 use cotangent_hal::{Arg, Backend, Buffer, Caps, Error, Kernel, LibraryCall, Result};
 use std::sync::{Arc, OnceLock};
@@ -91,6 +91,10 @@ impl Backend for CpuBackend {
         match call {
             LibraryCall::MatMul { a, b, out } => matmul::matmul(&self.pool, self.level, a, b, out),
             LibraryCall::Sort { x, values, at, descending } => order::sort(&self.pool, x, values, at, *descending),
+            LibraryCall::Attention { of, out, lse } => attention::forward(&self.pool, self.level, of, out, lse),
+            LibraryCall::AttentionBackward { of, out, lse, d_out, d_q, d_k, d_v, d_mask } => {
+                attention::backward(&self.pool, self.level, of, [out, lse, d_out], [d_q, d_k, d_v, d_mask])
+            }
         }
     }
 
