@@ -158,6 +158,7 @@ fn errors_in_a_body_name_the_users_line() {
     let (_, nan) =
         debug::find_nan(|| added(Tensor::ones([2, 3], &device()), Tensor::full([2, 3], f32::NAN, &device())));
     let nan = nan.expect("an operand");
-    let line = 1 + include_str!("debug.rs").lines().position(|l| l.contains("mean.clone() * 2.0")).expect("above") as u32;
+    let line =
+        1 + include_str!("debug.rs").lines().position(|l| l.contains("mean.clone() * 2.0")).expect("above") as u32;
     assert_eq!((nan.operation, nan.at.line()), ("add", line), "{nan}");
 }

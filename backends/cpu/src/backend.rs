@@ -1,5 +1,5 @@
 use crate::memory::{Block, Pool};
-use crate::{conv, launch, matmul, order};
+use crate::{attention, conv, launch, matmul, order};
 use cotangent_hal::native::Level;
 use cotangent_hal::{Arg, Backend, Buffer, Caps, Error, Kernel, LibraryCall, MemoryUse, Result};
 use std::sync::{Arc, OnceLock};
@@ -99,6 +99,10 @@ impl Backend for CpuBackend {
             LibraryCall::Sort { x, values, at, descending } => order::sort(&self.pool, x, values, at, *descending),
             LibraryCall::Convolution { part, x, w, y, bias, window } => {
                 conv::convolution(&self.pool, *part, [x, w, y], bias.as_ref(), window)
+            }
+            LibraryCall::Attention { of, out, lse } => attention::forward(&self.pool, self.level, of, out, lse),
+            LibraryCall::AttentionBackward { of, out, lse, d_out, d_q, d_k, d_v, d_mask } => {
+                attention::backward(&self.pool, self.level, of, [out, lse, d_out], [d_q, d_k, d_v, d_mask])
             }
         }
     }

@@ -447,5 +447,5 @@ fn either(pullback: TokenStream, at: usize, count: usize) -> TokenStream {
 }
 
 fn ident(text: &str) -> Ident {
-    Ident::new(text, proc_macro2::Span::call_site())
+    Ident::new(text, Span::call_site())
 }
