@@ -10,6 +10,7 @@ mod accumulate;
 mod arith;
 mod arith_pullback;
 mod assign;
+mod attention;
 mod bits;
 mod clamp;
 mod closeness;
@@ -49,6 +50,7 @@ mod sizes;
 mod summation;
 mod turn;
 
+pub use attention::{AttentionMask, scaled_dot_product_attention, scaled_dot_product_attention_with};
 pub use compare::select;
 pub use conv::Bias;
 pub use index::{ELLIPSIS, Entry, NEW, Reduce};

@@ -29,6 +29,8 @@ pub(super) struct Gradients {
 #[derive(Clone)]
 pub(super) struct Share {
     pub batch: usize,
+    /// The head of the keys.
+    pub group: usize,
     pub heads: Range<usize>,
     pub queries: Range<usize>,
     pub keys: Range<usize>,
@@ -103,7 +105,7 @@ pub(super) unsafe fn share<L: Lanes>(
             unsafe { block::<L>(problem, gradients, [share.batch, head], i, count, &share.keys, &mut scratch) };
         }
     }
-    let shared = problem.shared([share.batch, share.heads.start]);
+    let shared = [share.batch, share.group];
     let scale = L::Real::of(problem.scale);
     if let Some(d_k) = gradients.d_k {
         scratch.d_k.rows(rows).iter_mut().for_each(|x| *x = *x * scale);

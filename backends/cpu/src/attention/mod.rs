@@ -36,8 +36,9 @@ const TASKS: usize = 8;
 /// A verified call: extents and operands.
 struct Problem {
     batch: usize,
-    /// Heads of the queries, and how many of them share keys.
+    /// Heads of the queries, those of the keys, and how many of the former share one of the latter.
     heads: usize,
+    groups: usize,
     sharing: usize,
     queries: usize,
     keys: usize,
@@ -151,14 +152,15 @@ pub(crate) fn backward(
     // SAFETY: the operands are verified and borrowed, gradients are distinct, and shares write elements of their own; the
     // processor has the level.
     let run = |gradients: &Gradients, share: Share| unsafe { body(pool, problem, gradients, share) };
-    let (groups, threads) = (problem.heads / problem.sharing.max(1), problem.threads());
+    let (groups, threads) = (problem.groups, problem.threads());
     let heads = |group: usize| group * problem.sharing..(group + 1) * problem.sharing;
     let whole = problem.batch * groups;
     if threads == 1 || whole >= 4 * threads || (whole >= threads && whole.is_multiple_of(threads)) {
         return shared_out(whole, threads, |mut range| {
             range.try_for_each(|number| {
+                let (batch, group) = (number / groups, number % groups);
                 let (queries, keys) = (0..problem.queries, 0..problem.keys);
-                run(&gradients, Share { batch: number / groups, heads: heads(number % groups), queries, keys })
+                run(&gradients, Share { batch, group, heads: heads(group), queries, keys })
             })
         });
     }
@@ -171,7 +173,8 @@ pub(crate) fn backward(
                 let (part, j) = (number / blocks, number % blocks * scores::KEYS);
                 let keys = j..problem.keys.min(j + scores::KEYS);
                 let queries = 0..problem.queries;
-                run(&gradients, Share { batch: part / groups, heads: heads(part % groups), queries, keys })
+                let (batch, group) = (part / groups, part % groups);
+                run(&gradients, Share { batch, group, heads: heads(group), queries, keys })
             })
         })?;
     }
@@ -183,7 +186,8 @@ pub(crate) fn backward(
                 let (part, i) = (number / blocks, number % blocks * QUERIES);
                 let (batch, head) = (part / problem.heads, part % problem.heads);
                 let (queries, keys) = (i..problem.queries.min(i + QUERIES), 0..problem.keys);
-                run(&gradients, Share { batch, heads: head..head + 1, queries, keys })
+                let group = head / problem.sharing;
+                run(&gradients, Share { batch, group, heads: head..head + 1, queries, keys })
             })
         })?;
     }

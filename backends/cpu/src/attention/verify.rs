@@ -61,7 +61,7 @@ impl<'a> Operands<'a> {
         let Some((low, high)) = range(view, block) else {
             return Err(Error::Shape { op: OP.into(), message: format!("{name} {}", outside(view, block)) });
         };
-        if written && repeats(view.shape, view.strides) {
+        if written && !view.is_empty() && repeats(view.shape, view.strides) {
             return Err(refused(format!("{OP}: {name} repeats elements; give it memory of its own")));
         }
         let size = view.dtype.size();
@@ -130,6 +130,7 @@ fn problem<'a>(of: &'a Attention<'a>, operands: &mut Operands<'a>) -> Result<Pro
     Ok(Problem {
         batch,
         heads,
+        groups,
         sharing: heads / groups.max(1),
         queries,
         keys,
