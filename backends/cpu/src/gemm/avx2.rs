@@ -1,7 +1,7 @@
 //! Kernels for x86-64-v3: tiles of 6 rows by two vectors of 256 bits, 12 of the 16 registers for sums.
 #![allow(unsafe_code, reason = "the processor's own instructions on raw memory")]
 
-use super::kernel::{Kernel, Tile, kernel};
+use super::kernel::{self, Kernel, SIDE, Tile, kernel};
 use std::arch::x86_64::*;
 
 pub(super) static SINGLE: Kernel<f32> = Kernel::new(6, 16, 256, single::run);
@@ -84,4 +84,46 @@ mod double {
         _mm256_cmpgt_epi64(_mm256_set1_epi64x(n as i64), places)
     });
     kernel!("avx2,fma", f64, 4, 6: 1 2 3 4 5 6);
+}
+
+/// See [`kernel::turn`].
+///
+/// # Safety
+/// As there, on a processor with these instructions.
+#[target_feature(enable = "avx2,fma")]
+pub(super) unsafe fn turn(square: &[[f32; SIDE]; SIDE], rows: usize, to: *mut f32, step: usize) {
+    if !matches!(rows, 4 | 6 | 8) {
+        // SAFETY: the caller's promise.
+        return unsafe { kernel::turn(square, rows, to, step) };
+    }
+    // SAFETY: a row of the square.
+    let [a, b, c, d, e, f, g, h] = square.each_ref().map(|row| unsafe { _mm256_loadu_ps(row.as_ptr()) });
+    let pairs = [(a, b), (c, d), (e, f), (g, h)].map(|(x, y)| (_mm256_unpacklo_ps(x, y), _mm256_unpackhi_ps(x, y)));
+    let four = |(xl, xh): (__m256, __m256), (yl, yh): (__m256, __m256)| {
+        [
+            _mm256_shuffle_ps::<0x44>(xl, yl),
+            _mm256_shuffle_ps::<0xee>(xl, yl),
+            _mm256_shuffle_ps::<0x44>(xh, yh),
+            _mm256_shuffle_ps::<0xee>(xh, yh),
+        ]
+    };
+    let (upper, lower) = (four(pairs[0], pairs[1]), four(pairs[2], pairs[3]));
+    for l in 0..4 {
+        let columns =
+            [_mm256_permute2f128_ps::<0x20>(upper[l], lower[l]), _mm256_permute2f128_ps::<0x31>(upper[l], lower[l])];
+        for (half, column) in columns.into_iter().enumerate() {
+            // SAFETY: the caller's promise: so many elements of a row.
+            unsafe {
+                let to = to.add((l + 4 * half) * step);
+                if rows == 8 {
+                    _mm256_storeu_ps(to, column);
+                    continue;
+                }
+                _mm_storeu_ps(to, _mm256_castps256_ps128(column));
+                if rows == 6 {
+                    _mm_storel_pd(to.add(4).cast(), _mm_castps_pd(_mm256_extractf128_ps::<1>(column)));
+                }
+            }
+        }
+    }
 }

@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "copies between raw places")]
 
 use super::Matrix;
-use super::kernel::Element;
+use super::kernel::{Element, SIDE, turn};
 use cotangent_hal::DType;
 use cotangent_hal::native::{Float, Level};
 use half::{bf16, f16};
@@ -110,7 +110,7 @@ impl<S: Stored> Factor<S::Computed> for Strided<S> {
             match self.level {
                 #[cfg(target_arch = "x86_64")]
                 Level::V3 | Level::V4 => packed_v3(matrix, lanes, terms, width, to),
-                _ => packed(matrix, lanes, terms, width, to),
+                _ => packed::<false, S>(matrix, lanes, terms, width, to),
             }
         }
     }
@@ -122,13 +122,19 @@ impl<S: Stored> Factor<S::Computed> for Strided<S> {
 #[target_feature(enable = "avx2,fma")]
 unsafe fn packed_v3<S: Stored>(m: Matrix<S>, lanes: usize, terms: usize, width: usize, to: *mut S::Computed) {
     // SAFETY: the caller's promise.
-    unsafe { packed(m, lanes, terms, width, to) }
+    unsafe { packed::<true, S>(m, lanes, terms, width, to) }
 }
 
 /// # Safety
-/// As for [`Factor::pack`], for the first lanes and terms of a matrix.
+/// As for [`Factor::pack`], for the first lanes and terms of a matrix; where `V3`, on a processor with these instructions.
 #[inline(always)]
-unsafe fn packed<S: Stored>(m: Matrix<S>, lanes: usize, terms: usize, width: usize, to: *mut S::Computed) {
+unsafe fn packed<const V3: bool, S: Stored>(
+    m: Matrix<S>,
+    lanes: usize,
+    terms: usize,
+    width: usize,
+    to: *mut S::Computed,
+) {
     let whole = lanes / width;
     let rest = lanes % width;
     let last = m.from(whole * width, 0);
@@ -150,7 +156,7 @@ unsafe fn packed<S: Stored>(m: Matrix<S>, lanes: usize, terms: usize, width: usi
             }
         } else {
             for p in 0..whole {
-                turned(m.from(p * width, 0), width, terms, width, to.wrapping_add(p * width * terms));
+                turned::<V3, S>(m.from(p * width, 0), width, terms, width, to.wrapping_add(p * width * terms));
             }
         }
         if rest > 0 {
@@ -177,29 +183,42 @@ unsafe fn copied<S: Stored, const W: usize>(m: Matrix<S>, panels: usize, terms: 
     }
 }
 
-/// Terms that are read of a lane at a time.
-const RUN: usize = 8;
-
 /// Packs the whole panel of lanes that lie apart, in squares, since terms may lie one after another.
 ///
 /// # Safety
-/// As for [`Factor::pack`].
+/// As for [`Factor::pack`]; where `V3`, on a processor with these instructions.
 #[inline(always)]
-unsafe fn turned<S: Stored>(m: Matrix<S>, lanes: usize, terms: usize, width: usize, to: *mut S::Computed) {
-    let runs = if m.columns == 1 { terms / RUN } else { 0 };
+unsafe fn turned<const V3: bool, S: Stored>(
+    m: Matrix<S>,
+    lanes: usize,
+    terms: usize,
+    width: usize,
+    to: *mut S::Computed,
+) {
+    let runs = if m.columns == 1 { terms / SIDE } else { 0 };
     for r in 0..runs {
-        let to = to.wrapping_add(r * RUN * width);
-        for i in 0..lanes {
-            // SAFETY: a run of a lane, and a place in each of its rows of the panel.
+        for first in (0..lanes).step_by(SIDE) {
+            let count = SIDE.min(lanes - first);
+            let to = to.wrapping_add(r * SIDE * width + first);
+            let mut square = [[S::Computed::ZERO; SIDE]; SIDE];
+            for (i, row) in square[..count].iter_mut().enumerate() {
+                // SAFETY: a run of a lane.
+                let run = unsafe { m.from(first + i, r * SIDE).ptr.cast::<[S; SIDE]>().read_unaligned() };
+                for l in 0..SIDE {
+                    row[l] = run[l].value();
+                }
+            }
+            // SAFETY: the places of these lanes in as many rows of the panel as the square has columns.
             unsafe {
-                let run = m.from(i, r * RUN).ptr.cast::<[S; RUN]>().read_unaligned().map(S::value);
-                for (l, value) in run.into_iter().enumerate() {
-                    to.add(l * width + i).write(value);
+                if V3 {
+                    S::Computed::turn(&square, count, to, width);
+                } else {
+                    turn(&square, count, to, width);
                 }
             }
         }
     }
-    let done = runs * RUN;
+    let done = runs * SIDE;
     // SAFETY: the terms that are left.
     unsafe { some(m.from(0, done), lanes, terms - done, width, to.wrapping_add(done * width)) }
 }

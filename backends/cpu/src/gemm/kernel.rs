@@ -71,6 +71,23 @@ impl<T> Kernel<T> {
     }
 }
 
+/// Rows and columns of a square that is turned at once.
+pub(super) const SIDE: usize = 8;
+
+/// Writes the columns of the first rows of a square as rows that lie `step` apart.
+///
+/// # Safety
+/// There is room for `rows` elements in each of them, which are the caller's alone.
+#[inline(always)]
+pub(super) unsafe fn turn<T: Copy>(square: &[[T; SIDE]; SIDE], rows: usize, to: *mut T, step: usize) {
+    for l in 0..SIDE {
+        for (i, row) in square[..rows].iter().enumerate() {
+            // SAFETY: the caller's promise.
+            unsafe { to.add(l * step + i).write(row[l]) };
+        }
+    }
+}
+
 /// What products are computed in: `f32` or `f64`.
 pub(crate) trait Element: Float + Send + Sync + 'static {
     /// Its name.
@@ -79,14 +96,24 @@ pub(crate) trait Element: Float + Send + Sync + 'static {
     /// The kernel for a level, which the processor must have.
     fn kernel(level: Level) -> &'static Kernel<Self>;
 
+    /// [`turn`] by the instructions of [`Level::V3`].
+    ///
+    /// # Safety
+    /// As for [`turn`], on a processor of this level.
+    unsafe fn turn(square: &[[Self; SIDE]; SIDE], rows: usize, to: *mut Self, step: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { turn(square, rows, to, step) }
+    }
+
     /// Applies the function to each element.
     fn activate<const FMA: bool>(activation: Activation, row: &mut [Self]);
 }
 
 macro_rules! element {
-    ($t:ty, $dtype:ident, $name:ident, $math:ident) => {
+    ($t:ty, $dtype:ident, $name:ident, $math:ident $(, $turn:item)?) => {
         impl Element for $t {
             const DTYPE: DType = DType::$dtype;
+            $($turn)?
 
             fn kernel(level: Level) -> &'static Kernel<$t> {
                 match level {
@@ -104,21 +131,40 @@ macro_rules! element {
                 match activation {
                     Activation::Identity => {}
                     // A NaN stays one.
-                    Activation::Relu => row.iter_mut().for_each(|x| *x = if *x <= 0.0 { 0.0 } else { *x }),
-                    Activation::Gelu => row.iter_mut().for_each(|x| {
-                        *x = 0.5 * *x * (1.0 + math::erf::<FMA>(*x * FRAC_1_SQRT_2 as $t));
-                    }),
-                    Activation::GeluTanh => row.iter_mut().for_each(|x| {
-                        let slope = LINEAR as $t + (LINEAR * 0.044715) as $t * (*x * *x);
-                        *x *= math::sigmoid::<FMA>(*x * slope);
-                    }),
-                    Activation::Silu => row.iter_mut().for_each(|x| *x *= math::sigmoid::<FMA>(*x)),
+                    Activation::Relu => {
+                        for x in row {
+                            *x = if *x <= 0.0 { 0.0 } else { *x };
+                        }
+                    }
+                    Activation::Gelu => {
+                        for x in row {
+                            *x = 0.5 * *x * (1.0 + math::erf::<FMA>(*x * FRAC_1_SQRT_2 as $t));
+                        }
+                    }
+                    Activation::GeluTanh => {
+                        for x in row {
+                            let slope = LINEAR as $t + (LINEAR * 0.044715) as $t * (*x * *x);
+                            *x *= math::sigmoid::<FMA>(*x * slope);
+                        }
+                    }
+                    Activation::Silu => {
+                        for x in row {
+                            *x *= math::sigmoid::<FMA>(*x);
+                        }
+                    }
                 }
             }
         }
     };
 }
-element!(f32, F32, SINGLE, math);
+element! {
+    f32, F32, SINGLE, math,
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn turn(square: &[[f32; SIDE]; SIDE], rows: usize, to: *mut f32, step: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { avx2::turn(square, rows, to, step) }
+    }
+}
 element!(f64, F64, DOUBLE, math64);
 
 /// Writes the kernel of an instruction set whose vectors have `$lanes` elements, for tiles of up to `$rows` (all are

@@ -84,7 +84,7 @@ unsafe fn product<S: Stored>(
 ) -> Result<()> {
     // SAFETY: the caller's promise, for the same elements under other names.
     unsafe {
-        if split::fits(extents) {
+        if split::fits(extents) && !vector::shares(extents, b) {
             return split::product(pool, level, extents, a, b, out, parallel);
         }
         whole(pool, level, extents, a, b, out, parallel)

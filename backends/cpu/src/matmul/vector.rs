@@ -2,24 +2,29 @@
 //! block at a time, so that each is read once, as it is stored.
 #![allow(unsafe_code, reason = "makes slices of verified raw memory and calls variants that the processor has")]
 
-use crate::gemm::{Element, Extents, Matrix, Output, Stored};
+use crate::gemm::{Extents, Matrix, Output, Stored};
 use crate::memory::Pool;
 use cotangent_hal::Result;
-use cotangent_hal::native::{Float, Level, lanes};
+use cotangent_hal::native::{Float, Level};
 use rayon::prelude::*;
 use std::slice;
 use std::sync::Arc;
 
 /// Columns whose sums are kept in cache while the rows go by.
-const COLUMNS: usize = 512;
+const COLUMNS: usize = 1024;
 /// Dot products of a task.
 const DOTS: usize = 32;
-/// Elements that are converted at once.
-const BLOCK: usize = 1024;
+/// Partial sums of a dot product.
+const LANES: usize = 64;
 
 /// Whether products of these extents with the matrix `b` are this module's.
 pub(super) fn fits<S>(Extents { m, k, .. }: Extents, b: Matrix<S>) -> bool {
     m == 1 && k > 0 && (b.columns == 1 || b.rows == 1)
+}
+
+/// Whether these are so many dot products that there are enough tasks.
+pub(super) fn shares<S>(extents: Extents, b: Matrix<S>) -> bool {
+    b.rows == 1 && extents.n > DOTS && fits(extents, b)
 }
 
 /// `out = a b` for one row where it [`fits`].
@@ -121,13 +126,50 @@ unsafe fn either<const FMA: bool, S: Stored>(x: &[S::Computed], b: Matrix<S>, y:
 /// As for [`body`].
 #[inline(always)]
 unsafe fn dots<const FMA: bool, S: Stored>(x: &[S::Computed], b: Matrix<S>, y: &mut [S::Computed]) {
-    let mut room = [S::Computed::ZERO; BLOCK];
-    for (j, y) in y.iter_mut().enumerate() {
-        for (l, x) in x.chunks(block_of::<S>(x.len())).enumerate() {
-            // SAFETY: a part of column `j`.
-            let column = unsafe { read(b.from(l * BLOCK, j), x.len(), &mut room) };
-            *y = *y + lanes::dot::<FMA, _>(x, column);
+    let (fours, rest) = y.as_chunks_mut::<4>();
+    let last = b.from(0, 4 * fours.len());
+    for (j, y) in fours.iter_mut().enumerate() {
+        // SAFETY: the columns of these elements.
+        unsafe { dots_of::<FMA, S, 4>(x, b.from(0, 4 * j), y) };
+    }
+    for (j, y) in rest.iter_mut().enumerate() {
+        // SAFETY: the column of this element.
+        unsafe { dots_of::<FMA, S, 1>(x, last.from(0, j), slice::from_mut(y)) };
+    }
+}
+
+/// As [`dots`] for `N` columns, which are read side by side: more of them are on the way from memory at a time.
+///
+/// # Safety
+/// As for [`body`].
+#[inline(always)]
+unsafe fn dots_of<const FMA: bool, S: Stored, const N: usize>(x: &[S::Computed], b: Matrix<S>, y: &mut [S::Computed]) {
+    let mut sums = [[S::Computed::ZERO; LANES]; N];
+    let (runs, rest) = x.as_chunks::<LANES>();
+    for (l, x) in runs.iter().enumerate() {
+        for (j, sums) in sums.iter_mut().enumerate() {
+            // SAFETY: a run of column `j`.
+            let column = unsafe { b.from(l * LANES, j).ptr.cast::<[S; LANES]>().read_unaligned() };
+            for i in 0..LANES {
+                sums[i] = x[i].fma::<FMA>(column[i].value(), sums[i]);
+            }
         }
+    }
+    for (j, (y, mut sums)) in y.iter_mut().zip(sums).enumerate() {
+        let mut half = LANES / 2;
+        while half > 0 {
+            for i in 0..half {
+                sums[i] = sums[i] + sums[i + half];
+            }
+            half /= 2;
+        }
+        let mut sum = *y + sums[0];
+        for (l, &x) in rest.iter().enumerate() {
+            // SAFETY: an element of column `j`.
+            let element = unsafe { b.from(runs.len() * LANES + l, j).ptr.read() };
+            sum = x.fma::<FMA>(element.value(), sum);
+        }
+        *y = sum;
     }
 }
 
@@ -161,12 +203,6 @@ unsafe fn sums<const FMA: bool, S: Stored>(x: &[S::Computed], b: Matrix<S>, y: &
             y[j] = p.fma::<FMA>(b0[j], y[j]);
         }
     }
-}
-
-/// Elements of a column that are read at once: all, where none is converted.
-#[inline(always)]
-fn block_of<S: Stored>(len: usize) -> usize {
-    if S::DTYPE == <S::Computed as Element>::DTYPE { len.max(1) } else { BLOCK }
 }
 
 /// The first `n` elements of the line at `from` as they are computed with: themselves, or converted in `room`.
