@@ -2,6 +2,7 @@
 
 mod arith;
 mod compare;
+mod conv;
 mod dropout;
 mod einsum;
 mod elementwise;
@@ -14,6 +15,7 @@ mod losses;
 mod matmul;
 mod order;
 mod pointwise;
+mod pool;
 mod reduce;
 mod reference;
 mod rows;
