@@ -1,7 +1,7 @@
 //! Optimisers against PyTorch's steps, and what a step promises: ties, frozen parameters, restoring, memory.
 
 use cotangent_cpu::CpuBackend;
-use cotangent_runtime::model::{Builder, FieldDims, Leaf, LeafMut};
+use cotangent_runtime::model::{Builder, DimDefault, FieldDims, Leaf, LeafMut};
 use cotangent_runtime::optim::{Adam, AdamW, Sgd, clip_grad_norm, clip_grad_value};
 use cotangent_runtime::record::{Record, Stateful};
 use cotangent_runtime::testing::assert_close;
@@ -64,7 +64,7 @@ impl Model for Pair {
     type Grads = PairGrads;
     const NAME: &'static str = "Pair";
     const DIMS: &'static [&'static str] = &[];
-    const DEFAULTS: &'static [Option<i64>] = &[];
+    const DEFAULTS: &'static [Option<DimDefault>] = &[];
     const REQUIRED: &'static [&'static str] = &[];
     const FIELDS: &'static [FieldDims] = &[];
 

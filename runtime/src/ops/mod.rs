@@ -42,6 +42,7 @@ mod operators;
 mod order;
 mod pairs;
 mod pointwise;
+mod pool;
 mod power;
 mod reduce;
 mod rows;

@@ -3,6 +3,7 @@
 mod arith;
 mod attention;
 mod compare;
+mod conv;
 mod dropout;
 mod einsum;
 mod elementwise;
@@ -15,6 +16,7 @@ mod losses;
 mod matmul;
 mod order;
 mod pointwise;
+mod pool;
 mod reduce;
 mod reference;
 mod rows;
