@@ -5,6 +5,8 @@
 
 #![allow(clippy::print_stdout, reason = "the figures are the point")]
 
+pub mod models;
+
 use std::cell::Cell;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
