@@ -4,6 +4,6 @@ pub use crate::model::{Grads, Layer, Model, ModelExt, Param, State};
 pub use crate::ops::{ELLIPSIS, NEW, PadMode, Reduce, cat, einsum, hstack, meshgrid, pow, select, stack, vstack};
 pub use crate::optim::{Adam, AdamW, Sgd};
 pub use crate::tensor::Constant;
-pub use crate::{Bool, Cx, DType, Device, Error, Float, Int, Key, Rng, Tensor, no_grad, s};
+pub use crate::{Bool, Cx, DType, Device, Error, Float, Int, Key, Order, Rng, Tensor, no_grad, s};
 #[cfg(feature = "cpu")]
 pub use crate::{arange, causal_mask};

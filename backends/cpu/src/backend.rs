@@ -17,11 +17,16 @@ pub struct CpuBackend {
 impl CpuBackend {
     /// A backend with a memory pool of its own.
     pub fn new() -> Self {
+        Self::with_limit(usize::MAX)
+    }
+
+    /// A backend whose tensors take at most `bytes` of memory, what is kept for later included.
+    pub fn with_limit(bytes: usize) -> Self {
         let level = Level::detect();
         let threads = threads();
         let plural = if threads == 1 { "" } else { "s" };
         let description = format!("{} with {level}, {threads} thread{plural}", std::env::consts::ARCH);
-        CpuBackend { caps: Caps { name: "cpu".into(), description, threads }, pool: Pool::new(), level }
+        CpuBackend { caps: Caps { name: "cpu".into(), description, threads }, pool: Pool::new(bytes), level }
     }
 
     /// The backend that the whole process shares.
