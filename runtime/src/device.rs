@@ -25,6 +25,12 @@ impl Device {
         *CPU.get_or_init(|| Device::from_backend(cotangent_cpu::CpuBackend::shared()))
     }
 
+    /// The processor once more, with tensors of its own that take at most `bytes` of memory together.
+    #[cfg(feature = "cpu")]
+    pub fn cpu_with_limit(bytes: usize) -> Device {
+        Device::from_backend(Arc::new(cotangent_cpu::CpuBackend::with_limit(bytes)))
+    }
+
     /// The device that runs on `backend`, which it keeps until the process ends. Clones of one `Arc` give equal devices.
     pub fn from_backend(backend: Arc<dyn Backend>) -> Device {
         let kept: &'static Arc<dyn Backend> = Box::leak(Box::new(backend));

@@ -7,6 +7,6 @@ pub use crate::ops::{
 };
 pub use crate::optim::{Adam, AdamW, Sgd};
 pub use crate::tensor::Constant;
-pub use crate::{Bool, Cx, DType, Device, Error, Float, Int, Key, Rng, Tensor, no_grad, s};
+pub use crate::{Bool, Cx, DType, Device, Error, Float, Int, Key, Order, Rng, Tensor, no_grad, s};
 #[cfg(feature = "cpu")]
 pub use crate::{arange, causal_mask};

@@ -17,17 +17,24 @@ pub struct CpuBackend {
 impl CpuBackend {
     /// A backend with a memory pool of its own.
     pub fn new() -> Self {
-        CpuBackend::with_level(Level::detect())
+        CpuBackend::with(Level::detect(), usize::MAX)
     }
 
-    /// A backend with a memory pool of its own whose kernels and products use no more than these instructions, or those
-    /// that the processor has.
+    /// A backend whose kernels and products use no more than these instructions, or those that the processor has.
     pub fn with_level(level: Level) -> Self {
-        let level = level.min(Level::detect());
+        CpuBackend::with(level.min(Level::detect()), usize::MAX)
+    }
+
+    /// A backend whose tensors take at most `bytes` of memory, what is kept for later included.
+    pub fn with_limit(bytes: usize) -> Self {
+        CpuBackend::with(Level::detect(), bytes)
+    }
+
+    fn with(level: Level, limit: usize) -> Self {
         let threads = threads();
         let plural = if threads == 1 { "" } else { "s" };
         let description = format!("{} with {level}, {threads} thread{plural}", std::env::consts::ARCH);
-        CpuBackend { caps: Caps { name: "cpu".into(), description, threads }, pool: Pool::new(), level }
+        CpuBackend { caps: Caps { name: "cpu".into(), description, threads }, pool: Pool::new(limit), level }
     }
 
     /// The backend that the whole process shares.

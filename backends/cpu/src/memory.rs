@@ -29,6 +29,8 @@ pub(crate) struct Pool {
     most: AtomicUsize,
     /// The most bytes in use since somebody asked for it anew.
     peak: AtomicUsize,
+    /// Bytes that it holds at most.
+    limit: usize,
 }
 
 /// A block that nobody uses.
@@ -60,7 +62,7 @@ pub(crate) struct Borrow<'a> {
 }
 
 impl Pool {
-    pub(crate) fn new() -> Arc<Pool> {
+    pub(crate) fn new(limit: usize) -> Arc<Pool> {
         Arc::new(Pool {
             free: (0..CLASSES).map(|_| Mutex::default()).collect(),
             allocations: AtomicUsize::new(0),
@@ -68,6 +70,7 @@ impl Pool {
             used: AtomicUsize::new(0),
             most: AtomicUsize::new(0),
             peak: AtomicUsize::new(0),
+            limit,
         })
     }
 
@@ -117,9 +120,10 @@ impl Pool {
                 self.trim();
             }
         }
-        let ptr = from_system(size).or_else(|| {
+        let within = || self.held().checked_add(size).is_some_and(|held| held <= self.limit);
+        let ptr = within().then(|| from_system(size)).flatten().or_else(|| {
             self.trim();
-            from_system(size)
+            within().then(|| from_system(size)).flatten()
         })?;
         self.allocations.fetch_add(1, Ordering::Relaxed);
         self.held.fetch_add(size, Ordering::Relaxed);
@@ -278,7 +282,7 @@ mod tests {
     #[test]
     #[cfg(not(miri))]
     fn what_cannot_be_had_is_an_error() {
-        let pool = Pool::new();
+        let pool = Pool::new(usize::MAX);
         for bytes in [usize::MAX, usize::MAX / 2, 1 << 60] {
             assert!(matches!(pool.take(bytes), Err(Error::Memory { asked, .. }) if asked == bytes));
         }
@@ -287,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_dropped_block_is_used_again() {
-        let pool = Pool::new();
+        let pool = Pool::new(usize::MAX);
         let ptr = pool.take(1000).unwrap().ptr();
         assert_eq!(ptr.addr() % ALIGN, 0);
         let block = pool.take(990).unwrap();
@@ -302,7 +306,7 @@ mod tests {
 
     #[test]
     fn borrows_exclude_each_other() {
-        let block = Pool::new().take(8).unwrap();
+        let block = Pool::new(usize::MAX).take(8).unwrap();
         let (a, b) = (block.borrow(false), block.borrow(false));
         assert!(a.is_some() && b.is_some() && block.borrow(true).is_none());
         drop((a, b));

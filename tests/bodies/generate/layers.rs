@@ -47,7 +47,7 @@ impl Body {
             10 => {
                 let (a, b) = (self.some().with_axes().within(3.0), self.some().with_axes().within(3.0));
                 let extent = if a.extent == b.extent { a.extent } else { Extent::Any };
-                let by = self.number();
+                let by = *self.rng.pick(&["self.k", "0.25", "1.25"]);
                 (format!("super::blend({}, {}, {by})", a.text, b.text), Expr::new("", extent, 6.0))
             }
             _ => return self.halves(),
@@ -91,9 +91,7 @@ impl Body {
         if let Binds::Index | Binds::IndexAndLayer = binds {
             self.scope.push(("i".into(), Kind::Index));
         }
-        self.inside(2);
         self.depth += 1;
-        // What was bound inside may hide it.
         if let Some((name, size)) = self.variable() {
             let e = self.some().full().within(3.0);
             let within = if size < 6.0 { ".tanh()" } else { "" };
@@ -103,6 +101,7 @@ impl Body {
             self.line(&format!("{name} = other.forward(self.b + {name}, cx).tanh();"));
         }
         self.depth -= 1;
+        self.inside(2);
         self.scope.truncate(outer);
         self.line("}");
     }
