@@ -100,7 +100,7 @@ impl Backend for CpuBackend {
             }
             LibraryCall::Sort { x, values, at, descending } => order::sort(&self.pool, x, values, at, *descending),
             LibraryCall::Convolution { part, x, w, y, bias, window } => {
-                conv::convolution(&self.pool, *part, [x, w, y], bias.as_ref(), window)
+                conv::convolution(&self.pool, self.level, *part, [x, w, y], bias.as_ref(), window)
             }
         }
     }
