@@ -1,7 +1,7 @@
 //! Optimisers against PyTorch's steps, and what a step promises: ties, frozen parameters, restoring, memory.
 
 use cotangent_cpu::CpuBackend;
-use cotangent_runtime::model::{Builder, FieldDims, Leaf, LeafMut};
+use cotangent_runtime::model::{Builder, DimDefault, FieldDims, Leaf, LeafMut};
 use cotangent_runtime::optim::{Adam, AdamW, Sgd, clip_grad_norm, clip_grad_value};
 use cotangent_runtime::record::{Record, Stateful};
 use cotangent_runtime::testing::assert_close;
@@ -64,7 +64,7 @@ impl Model for Pair {
     type Grads = PairGrads;
     const NAME: &'static str = "Pair";
     const DIMS: &'static [&'static str] = &[];
-    const DEFAULTS: &'static [Option<i64>] = &[];
+    const DEFAULTS: &'static [Option<DimDefault>] = &[];
     const REQUIRED: &'static [&'static str] = &[];
     const FIELDS: &'static [FieldDims] = &[];
 
@@ -391,12 +391,12 @@ fn steps_ask_for_no_more_memory() {
         let mut model = Pair::new(tensor(&large, &[large.len()]), tensor(&large, &[large.len()]));
         // In the first step the gradient of `a` is freed before the state of `b` is made; the second has all at once.
         (0..2).for_each(|_| opt.step(&mut model, both(&large, &large)));
-        let (allocations, used) = (backend.allocations(), backend.used_bytes());
+        let (allocations, used) = (backend.allocations(), backend.memory().used);
         for _ in 0..10 {
             let grads = both(&large, &large);
             opt.step(&mut model, grads);
         }
-        assert_eq!((backend.allocations(), backend.used_bytes()), (allocations, used));
+        assert_eq!((backend.allocations(), backend.memory().used), (allocations, used));
     }
 }
 

@@ -8,6 +8,7 @@
 //! **Invariant:** no argument of `launch` or `library` reaches unsafe code before its dtype, shape, bounds and overlap
 //! with the other arguments are verified.
 
+mod attention;
 mod backend;
 mod conv;
 mod convert;

@@ -18,6 +18,8 @@ pub(crate) enum DimExpr {
     Mul(Box<DimExpr>, Box<DimExpr>),
     /// The exact quotient.
     Div(Box<DimExpr>, Box<DimExpr>),
+    /// `floor(a / b)`: the quotient rounded down.
+    Floor(Box<DimExpr>, Box<DimExpr>),
     /// `{EXPR}`: a constant of type `usize` that rustc evaluates.
     Const(TokenStream),
 }
@@ -59,7 +61,8 @@ pub(crate) struct LayerArg {
 pub(crate) enum ArgValue {
     /// A dim: by place, or under a name that starts with an upper-case letter.
     Dim(DimExpr),
-    /// The value of a config entry, whose name starts with a lower-case letter; under any other name, no dim.
+    /// The value under a name that starts with a lower-case letter, of a config entry or of a dim with a default; under
+    /// any other name, no dim.
     Expr(Expr),
 }
 
@@ -83,6 +86,7 @@ impl DimExpr {
             DimExpr::Sub(a, b) => binary(a, quote!(sub), b),
             DimExpr::Mul(a, b) => binary(a, quote!(mul), b),
             DimExpr::Div(a, b) => binary(a, quote!(div), b),
+            DimExpr::Floor(a, b) => binary(a, quote!(floor_div), b),
             DimExpr::Const(tokens) => quote! {
                 ::cotangent::__private::shape::Dim::lit({
                     const __N: ::core::primitive::usize = { #tokens };
@@ -110,6 +114,7 @@ impl DimExpr {
             DimExpr::Sub(a, b) => binary(quote!(sub), a, b),
             DimExpr::Mul(a, b) => binary(quote!(mul), a, b),
             DimExpr::Div(a, b) => binary(quote!(div), a, b),
+            DimExpr::Floor(a, b) => binary(quote!(floor), a, b),
             // Braces of our own: those of the user could be called superfluous.
             DimExpr::Const(tokens) => quote!({ #tokens }),
         }
@@ -125,6 +130,7 @@ impl DimExpr {
             DimExpr::Sub(a, b) => binary(a, " - ", b),
             DimExpr::Mul(a, b) => binary(a, "*", b),
             DimExpr::Div(a, b) => binary(a, "/", b),
+            DimExpr::Floor(a, b) => format!("floor({})", binary(a, "/", b)),
             DimExpr::Const(tokens) => format!("{{{tokens}}}"),
         }
     }
@@ -134,9 +140,11 @@ impl DimExpr {
         match self {
             DimExpr::Lit(..) | DimExpr::Const(_) => vec![],
             DimExpr::Name(name) => vec![name],
-            DimExpr::Add(a, b) | DimExpr::Sub(a, b) | DimExpr::Mul(a, b) | DimExpr::Div(a, b) => {
-                [a.names(), b.names()].concat()
-            }
+            DimExpr::Add(a, b)
+            | DimExpr::Sub(a, b)
+            | DimExpr::Mul(a, b)
+            | DimExpr::Div(a, b)
+            | DimExpr::Floor(a, b) => [a.names(), b.names()].concat(),
         }
     }
 
@@ -145,9 +153,11 @@ impl DimExpr {
         match self {
             DimExpr::Lit(..) | DimExpr::Name(_) => vec![],
             DimExpr::Const(tokens) => vec![tokens],
-            DimExpr::Add(a, b) | DimExpr::Sub(a, b) | DimExpr::Mul(a, b) | DimExpr::Div(a, b) => {
-                [a.constants(), b.constants()].concat()
-            }
+            DimExpr::Add(a, b)
+            | DimExpr::Sub(a, b)
+            | DimExpr::Mul(a, b)
+            | DimExpr::Div(a, b)
+            | DimExpr::Floor(a, b) => [a.constants(), b.constants()].concat(),
         }
     }
 
@@ -187,6 +197,20 @@ impl DimExpr {
                 }
                 other => Err(syn::Error::new_spanned(other, NO_DIM)),
             };
+        }
+        if input.peek(syn::Ident) && input.peek2(token::Paren) {
+            let ahead = input.fork();
+            if ahead.parse::<Ident>()? == "floor" {
+                input.parse::<Ident>()?;
+                let content;
+                parenthesized!(content in input);
+                let inner = content.parse()?;
+                end(&content)?;
+                return match inner {
+                    DimExpr::Div(a, b) => Ok(DimExpr::Floor(a, b)),
+                    _ => Err(content.error("`floor` rounds a quotient down, as in `floor((H - K) / 2)`")),
+                };
+            }
         }
         if input.peek(syn::Ident) && !input.peek2(Token![::]) && !input.peek2(token::Paren) {
             return Ok(DimExpr::Name(input.parse()?));

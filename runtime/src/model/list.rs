@@ -1,12 +1,14 @@
 //! Lists, options and boxes of models are models.
 
-use crate::model::{Builder, DynGrads, FieldDims, Layer, LayerConfig, Leaf, LeafMut, Model, Path, registry};
+use crate::model::{
+    Builder, DimDefault, DynGrads, FieldDims, Layer, LayerConfig, Leaf, LeafMut, Model, Path, registry,
+};
 
 /// The constants of models without dims of their own.
 macro_rules! no_dims {
     () => {
         const DIMS: &'static [&'static str] = &[];
-        const DEFAULTS: &'static [Option<i64>] = &[];
+        const DEFAULTS: &'static [Option<DimDefault>] = &[];
         const REQUIRED: &'static [&'static str] = &[];
         const FIELDS: &'static [FieldDims] = &[];
     };

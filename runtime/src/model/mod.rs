@@ -23,7 +23,7 @@ mod state;
 mod summary;
 mod ties;
 
-pub use crate::shape::FieldDims;
+pub use crate::shape::{DimDefault, FieldDims};
 pub use builder::{Builder, init};
 pub use erased::Erased;
 pub use ext::{ModelExt, Partial};
@@ -61,7 +61,7 @@ pub trait Model: Clone + Send + Sync + 'static {
     /// The names of its dims, in order.
     const DIMS: &'static [&'static str];
     /// The default of each dim.
-    const DEFAULTS: &'static [Option<i64>];
+    const DEFAULTS: &'static [Option<DimDefault>];
     /// The names of config entries without a default.
     const REQUIRED: &'static [&'static str];
     /// What the dims of each layer field are in terms of [`Model::DIMS`].

@@ -1,7 +1,7 @@
 //! Parameters: tensors that an optimiser changes.
 
 use crate::init::Init;
-use crate::model::{Builder, FieldDims, Leaf, LeafMut, Model, Path};
+use crate::model::{Builder, DimDefault, FieldDims, Leaf, LeafMut, Model, Path};
 use crate::raise::raise;
 use crate::tensor::Tensor;
 use cotangent_hal::Error;
@@ -88,7 +88,7 @@ impl Model for Param {
     type Grads = Option<Tensor>;
     const NAME: &'static str = "Param";
     const DIMS: &'static [&'static str] = &[];
-    const DEFAULTS: &'static [Option<i64>] = &[];
+    const DEFAULTS: &'static [Option<DimDefault>] = &[];
     const REQUIRED: &'static [&'static str] = &[];
     const FIELDS: &'static [FieldDims] = &[];
 

@@ -1,7 +1,7 @@
 //! State: tensors of a model that are saved, have no gradient and change during training.
 
 use crate::init::Init;
-use crate::model::{Builder, FieldDims, Leaf, LeafMut, Model, Path};
+use crate::model::{Builder, DimDefault, FieldDims, Leaf, LeafMut, Model, Path};
 use crate::raise::raise;
 use crate::tensor::Tensor;
 use cotangent_hal::Error;
@@ -70,7 +70,7 @@ impl Model for State {
     type Grads = ();
     const NAME: &'static str = "State";
     const DIMS: &'static [&'static str] = &[];
-    const DEFAULTS: &'static [Option<i64>] = &[];
+    const DEFAULTS: &'static [Option<DimDefault>] = &[];
     const REQUIRED: &'static [&'static str] = &[];
     const FIELDS: &'static [FieldDims] = &[];
 

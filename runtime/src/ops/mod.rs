@@ -10,11 +10,13 @@ mod accumulate;
 mod arith;
 mod arith_pullback;
 mod assign;
+mod attention;
 mod bits;
 mod clamp;
 mod closeness;
 mod compare;
 mod contract;
+mod conv;
 mod covariance;
 mod cross_entropy;
 mod ctc_loss;
@@ -40,14 +42,18 @@ mod operators;
 mod order;
 mod pairs;
 mod pointwise;
+mod pool;
 mod power;
 mod reduce;
 mod rows;
 mod scan;
+mod sizes;
 mod summation;
 mod turn;
 
+pub use attention::{AttentionMask, scaled_dot_product_attention, scaled_dot_product_attention_with};
 pub use compare::select;
+pub use conv::Bias;
 pub use index::{ELLIPSIS, Entry, NEW, Reduce};
 pub use lines::Placed;
 pub use movement::{
@@ -57,6 +63,7 @@ pub use movement::{
 pub use operand::{IntOperand, Number, Operand, Slot, Value};
 pub use operators::{AddVjp, DivVjp, MulVjp, RemVjp, SubVjp};
 pub use power::pow;
+pub use sizes::{IntoPadding, Padding, Sizes};
 pub use summation::{Factor, Factors, einsum};
 
 pub(crate) use accumulate::{add_ct, sum_to};

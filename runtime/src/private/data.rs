@@ -1,7 +1,7 @@
 //! What the expansion of `#[model]` on a struct or an enum calls.
 
 use crate::Error;
-use crate::model::{Builder, Model, Param, State};
+use crate::model::{Builder, DimDefault, Model, Param, State};
 use crate::raise::raise;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -130,7 +130,10 @@ pub trait Variants: Model {
 /// The config of `Stage::Conv![C, K = 3]`.
 pub fn variant<M: Variants>(name: &str, places: &[usize], named: &[(&str, usize)]) -> M::Config {
     let dim = |(at, dim): (usize, &&str)| {
-        let default = M::DEFAULTS.get(at).copied().flatten().and_then(|d| usize::try_from(d).ok());
+        let default = match M::DEFAULTS.get(at) {
+            Some(Some(DimDefault::Number(n))) => usize::try_from(*n).ok(),
+            Some(Some(DimDefault::Like(_)) | None) | None => None,
+        };
         let by_name = named.iter().find(|(name, _)| name == dim).map(|(_, value)| *value);
         places.get(at).copied().or(by_name).or(default)
     };
@@ -195,6 +198,11 @@ pub mod extent {
     #[track_caller]
     pub fn floor(a: usize, b: usize) -> usize {
         a.checked_div(b).unwrap_or_else(|| none(a, "/", b))
+    }
+
+    /// `a`, or `b` where that is 0.
+    pub fn or(a: usize, b: usize) -> usize {
+        if a == 0 { b } else { a }
     }
 
     /// `a % b`.

@@ -1,6 +1,7 @@
 //! One extent: a polynomial over numbered symbols in normal form.
 
 mod compare;
+mod floor;
 mod value;
 
 pub(crate) use value::Value;
@@ -21,15 +22,18 @@ type Powers = u64;
 /// The empty product.
 const ONE: Powers = 0x8888_8888_8888_8888;
 
-/// An extent: a sum of integer multiples of products of symbols over a common integer denominator, or unknown.
+/// An extent: a sum of integer multiples of products of symbols over a common integer denominator, the largest whole
+/// number that is no greater than such a sum, or unknown.
 ///
 /// Terms are sorted and have different powers, no coefficient is zero, numerators and denominator have no common
 /// factor and unused places are zero, so that equal polynomials are equal values. Exponents may be negative: `a/b` is
-/// the exact division. A symbol stands for a positive number. Symbols from the end of the range are free for interned
-/// atoms such as floor divisions.
+/// the exact division. A symbol stands for a positive number. A sum that is rounded down is never whole by its form, and
+/// its constant is a multiple of the part of the denominator that divides no other coefficient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dim {
     len: u8,
+    /// Whether it is the sum rounded down.
+    floor: bool,
     den: i64,
     coefs: [i64; TERMS],
     powers: [Powers; TERMS],
@@ -37,8 +41,8 @@ pub struct Dim {
 
 impl Dim {
     /// An extent of which nothing is known.
-    pub const UNKNOWN: Dim = Dim { len: NO_FORM, den: 1, coefs: [0; TERMS], powers: [0; TERMS] };
-    const ZERO: Dim = Dim { len: 0, den: 1, coefs: [0; TERMS], powers: [0; TERMS] };
+    pub const UNKNOWN: Dim = Dim { len: NO_FORM, floor: false, den: 1, coefs: [0; TERMS], powers: [0; TERMS] };
+    const ZERO: Dim = Dim { len: 0, floor: false, den: 1, coefs: [0; TERMS], powers: [0; TERMS] };
 
     /// All symbols in order, worked out once.
     pub(crate) const SYMS: [Dim; SYMBOLS] = {
@@ -83,7 +87,7 @@ impl Dim {
 
     /// The symbol that it is, if it is nothing but one.
     pub const fn symbol(&self) -> Option<usize> {
-        if self.len != 1 || self.den != 1 || self.coefs[0] != 1 || self.powers[0] <= ONE {
+        if self.len != 1 || self.floor || self.den != 1 || self.coefs[0] != 1 || self.powers[0] <= ONE {
             return None;
         }
         // One symbol to the first power is one lowest bit of the four.
@@ -120,6 +124,13 @@ impl Dim {
         if self.len == 0 {
             return other;
         }
+        if self.floor || other.floor {
+            // A whole number may stand outside or inside of the rounding.
+            if !(self.whole() && other.whole()) || (self.floor && other.floor) {
+                return Dim::UNKNOWN;
+            }
+            return self.unrounded().add(other.unrounded()).rounded_down();
+        }
         let (scale_self, scale_other, den) = if self.den == other.den {
             (1, 1, self.den)
         } else {
@@ -148,6 +159,9 @@ impl Dim {
 
     /// `self - other`.
     pub const fn sub(self, other: Dim) -> Dim {
+        if other.floor {
+            return if self.same(&other) { Dim::ZERO } else { Dim::UNKNOWN };
+        }
         self.add(other.neg())
     }
 
@@ -161,6 +175,9 @@ impl Dim {
         }
         if self.is_one() {
             return other;
+        }
+        if self.floor || other.floor {
+            return if self.len == 0 || other.len == 0 { Dim::ZERO } else { Dim::UNKNOWN };
         }
         let Some(den) = times(self.den, other.den) else { return Dim::UNKNOWN };
         let mut product = Dim { den, ..Dim::ZERO };
@@ -184,6 +201,12 @@ impl Dim {
         if self.len == NO_FORM || other.len == NO_FORM || other.len == 0 {
             return Dim::UNKNOWN;
         }
+        if other.is_one() {
+            return self;
+        }
+        if self.floor || other.floor {
+            return Dim::UNKNOWN;
+        }
         if other.len == 1 {
             return self.over(&other);
         }
@@ -201,7 +224,7 @@ impl Dim {
 
     /// Whether both have the same form, hence are equal under every binding. Unknown dims equal nothing.
     pub const fn same(&self, other: &Dim) -> bool {
-        if self.len != other.len || self.len == NO_FORM || self.den != other.den {
+        if self.len != other.len || self.len == NO_FORM || self.den != other.den || self.floor != other.floor {
             return false;
         }
         let mut i = 0;
@@ -221,6 +244,16 @@ impl Dim {
         }
         if !self.known() || self.literal().is_some() {
             return *self;
+        }
+        let (symbols, mut k) = (self.symbols(), 0);
+        while k < dims.len() && k < SYMBOLS {
+            if symbols & (1 << k) != 0 && dims[k].floor {
+                return self.subst_rounded(dims, k);
+            }
+            k += 1;
+        }
+        if self.floor {
+            return self.unrounded().subst(dims).rounded_down();
         }
         let (mut sum, mut i) = (Dim::ZERO, 0);
         while i < self.terms() {

@@ -69,6 +69,28 @@ pub const fn explain(op: &str, step: &Step, scope: &Scope) -> Message {
         Fail::Square { shape } => {
             text.text(op).text(": ").shape(shape, scope).text(" is no square matrix, nor a batch of them")
         }
+        Fail::Filters { input, weight, axis, needs } => {
+            let text = both(text.text(op).text(": channels differ: "), input, " with weight ", weight, scope);
+            let text = text.text(": ").axis(*axis, weight).text(" of the weight is ").dim(&weight.axis(*axis), scope);
+            text.text(", expected ").dim(needs, scope)
+        }
+        Fail::Groups { shape, axis, groups } => (extent(text.text(op).text(": "), *axis, shape, scope))
+            .text(", which ")
+            .dim(groups, scope)
+            .text(" groups do not divide"),
+        Fail::Window { shape, axis, reach, padded } => (text.text(op).text(": a window over ").dim(reach, scope))
+            .text(" does not fit: ")
+            .axis(*axis, shape)
+            .text(" of ")
+            .shape(shape, scope)
+            .text(" is ")
+            .dim(padded, scope)
+            .text(" with its padding"),
+        Fail::Vector { what, given, of, axis, needs } => {
+            let text = text.text(op).text(": a ").text(what).text(" is ").shape(given, scope).text(", ");
+            let text = text.axis(*axis, of).text(" of ").shape(of, scope).text(" needs ");
+            text.shape(&Shape::of(&[*needs]), scope)
+        }
         Fail::Einsum { equation, what } => einsum(text.text(op).text(": "), equation, what, scope),
         Fail::Squeeze { shape, axis } => extent(text.text(op).text(": "), *axis, shape, scope).text(", expected 1"),
         Fail::Expand { from, to, back } => expand(text.text(op), from, to, back, scope),

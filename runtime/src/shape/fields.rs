@@ -13,6 +13,15 @@ pub struct FieldDims {
     pub args: &'static [(&'static str, Dim)],
 }
 
+/// What a dim is where it is not given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DimDefault {
+    /// A number.
+    Number(i64),
+    /// The dim of that number, an earlier one. As a value, 0 stands for it.
+    Like(usize),
+}
+
 /// The values of a model's dims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dims {
@@ -67,6 +76,10 @@ impl Dims {
         let (mut i, mut place) = (0, 0);
         while i < self.given.len() {
             let name = self.given[i].0;
+            if is_option(name, names) {
+                i += 1;
+                continue;
+            }
             let number = if name.is_empty() { Some(place) } else { position(names, name) };
             if i > 0 {
                 let arrow = i == 1 && name.is_empty() && from_to(names);
@@ -85,6 +98,21 @@ impl Dims {
             i += 1;
         }
         text.text("]")
+    }
+
+    /// These dims, of which `set` are given, and the others that are like an earlier one.
+    const fn completed(mut self, defaults: &[Option<DimDefault>], set: u32) -> Dims {
+        let mut k = 0;
+        while k < self.len as usize && k < defaults.len() {
+            if let Some(DimDefault::Like(other)) = defaults[k]
+                && (set & (1 << k) == 0 || self.dims[k].is(0))
+                && other < k
+            {
+                self.dims[k] = self.dims[other];
+            }
+            k += 1;
+        }
+        self
     }
 
     /// Whether dim `number` was written out.
@@ -114,23 +142,23 @@ pub const fn field_dims(
     fields: &'static [FieldDims],
     name: &str,
     callee: &[&str],
-    defaults: &[Option<i64>],
+    defaults: &[Option<DimDefault>],
     outer: &Dims,
 ) -> Dims {
     let mut all = Dims::NONE;
     let mut k = 0;
     while k < callee.len() && k < SYMBOLS {
         if k < defaults.len()
-            && let Some(value) = defaults[k]
+            && let Some(DimDefault::Number(value)) = defaults[k]
         {
             all.dims[k] = Dim::lit(value);
         }
         k += 1;
     }
     all.len = k as u8;
-    let Some(field) = find(fields, name) else { return all };
+    let Some(field) = find(fields, name) else { return all.completed(defaults, 0) };
     all.given = field.args;
-    let (mut i, mut place) = (0, 0);
+    let (mut i, mut place, mut set) = (0, 0, 0u32);
     while i < field.args.len() {
         let (name, dim) = (field.args[i].0, field.args[i].1);
         let at = if name.is_empty() { Some(place) } else { position(callee, name) };
@@ -139,10 +167,11 @@ pub const fn field_dims(
             && k < all.len as usize
         {
             all.dims[k] = dim.subst(outer.as_slice());
+            set |= 1 << k;
         }
         i += 1;
     }
-    all
+    all.completed(defaults, set)
 }
 
 /// What is wrong about the dims and options given to field `name`, whose type is the model `model` with the dims
@@ -153,7 +182,7 @@ pub const fn check_dims(
     name: &str,
     model: &str,
     callee: &[&str],
-    defaults: &[Option<i64>],
+    defaults: &[Option<DimDefault>],
     required: &[&str],
     options: &[&str],
 ) -> Message {
@@ -187,7 +216,7 @@ pub const fn check_dims(
     Message::EMPTY
 }
 
-const fn misfit(args: &'static [(&'static str, Dim)], callee: &[&str], defaults: &[Option<i64>]) -> Misfit {
+const fn misfit(args: &'static [(&'static str, Dim)], callee: &[&str], defaults: &[Option<DimDefault>]) -> Misfit {
     let (mut set, mut places, mut i) = (0u32, 0, 0);
     while i < args.len() {
         places += args[i].0.is_empty() as usize;
@@ -201,7 +230,13 @@ const fn misfit(args: &'static [(&'static str, Dim)], callee: &[&str], defaults:
         let name = args[i].0;
         let at = if name.is_empty() { Some(places) } else { position(callee, name) };
         places += name.is_empty() as usize;
-        let Some(k) = at else { return Misfit::Unknown { name } };
+        let Some(k) = at else {
+            if is_option(name, callee) {
+                i += 1;
+                continue;
+            }
+            return Misfit::Unknown { name };
+        };
         if k < SYMBOLS && set & (1 << k) != 0 {
             return Misfit::Twice { dim: k };
         }
@@ -235,9 +270,14 @@ const fn takes_missing(
     model: &str,
     args: &'static [(&'static str, Dim)],
     callee: &[&str],
-    defaults: &[Option<i64>],
+    defaults: &[Option<DimDefault>],
 ) -> Message {
-    let mut text = takes(start, callee, args.len()).text("\nhelp: write `").text(model).text("![");
+    let (mut given, mut i) = (0, 0);
+    while i < args.len() {
+        given += !is_option(args[i].0, callee) as usize;
+        i += 1;
+    }
+    let mut text = takes(start, callee, given).text("\nhelp: write `").text(model).text("![");
     let (mut k, mut written) = (0, 0);
     while k < callee.len() {
         if !has_default(defaults, k) {
@@ -264,7 +304,12 @@ const fn list(mut text: Message, names: &[&str]) -> Message {
     text
 }
 
-const fn has_default(defaults: &[Option<i64>], k: usize) -> bool {
+/// Whether a name is that of a config entry: it starts with a lower-case letter, and no dim has it.
+const fn is_option(name: &str, dims: &[&str]) -> bool {
+    matches!(name.as_bytes(), [b'a'..=b'z' | b'_', ..]) && position(dims, name).is_none()
+}
+
+const fn has_default(defaults: &[Option<DimDefault>], k: usize) -> bool {
     k < defaults.len() && defaults[k].is_some()
 }
 

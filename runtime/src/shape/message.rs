@@ -76,13 +76,16 @@ impl Message {
         }
     }
 
-    /// This and a dim as users write it: `3*C`, `C/H`, `B*T`, `C + 1`; `?` where it is unknown.
+    /// This and a dim as users write it: `3*C`, `C/H`, `B*T`, `C + 1`, `floor(H/2)`; `?` where it is unknown.
     pub const fn dim(mut self, dim: &Dim, scope: &Scope) -> Message {
         if !dim.known() {
             return self.text("?");
         }
         if dim.terms() == 0 {
             return self.text("0");
+        }
+        if dim.is_rounded() {
+            return self.text("floor(").dim(&dim.unrounded(), scope).text(")");
         }
         // A sum over a denominator stands in parentheses; a single term takes the denominator itself.
         let many = dim.terms() > 1 && dim.denominator() != 1;

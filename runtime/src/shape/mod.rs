@@ -33,7 +33,7 @@ pub use dim::{Dim, SYMBOLS};
 pub use env::{Bound, Env, bind};
 pub use equation::{Equation, Malformed, Term};
 pub use explain::explain;
-pub use fields::{Dims, FieldDims, check_dims, field_dims, identity};
+pub use fields::{DimDefault, Dims, FieldDims, check_dims, field_dims, identity};
 pub use message::{Message, fail};
 pub use reach::{Info, Items, Opaque, expect, info_of, inner_dims, item, param_shape};
 pub use shape::{AXES, Rest, Scope, Shape, join};

@@ -4,7 +4,7 @@
 //! closure is never called, so it needs no model.
 
 use super::dim::Dim;
-use super::fields::{Dims, FieldDims, field_dims};
+use super::fields::{DimDefault, Dims, FieldDims, field_dims};
 use super::shape::{Scope, Shape};
 use super::sig::{Sig, Signature};
 use crate::model::Model;
@@ -15,7 +15,7 @@ pub struct Info {
     /// The names of its dims.
     pub dims: &'static [&'static str],
     /// Their defaults.
-    pub defaults: &'static [Option<i64>],
+    pub defaults: &'static [Option<DimDefault>],
     /// The dims that its fields are given.
     pub fields: &'static [FieldDims],
 }

@@ -282,6 +282,50 @@ pub enum Fail {
         /// The operand's shape.
         shape: Shape,
     },
+    /// The channels of images and filters do not fit.
+    Filters {
+        /// The shape of the images.
+        input: Shape,
+        /// The shape of the filters.
+        weight: Shape,
+        /// The axis of the filters that does not fit.
+        axis: usize,
+        /// What it should be.
+        needs: Dim,
+    },
+    /// An axis is not divided by the groups.
+    Groups {
+        /// The shape with the axis.
+        shape: Shape,
+        /// The axis.
+        axis: usize,
+        /// The number of groups.
+        groups: Dim,
+    },
+    /// A window is longer than the axis that it moves along.
+    Window {
+        /// The operand's shape.
+        shape: Shape,
+        /// The axis.
+        axis: usize,
+        /// How far the window reaches.
+        reach: Dim,
+        /// The extent of the axis with its padding.
+        padded: Dim,
+    },
+    /// A parameter is not one number for each entry of an axis.
+    Vector {
+        /// What the parameter is.
+        what: &'static str,
+        /// Its shape.
+        given: Shape,
+        /// The shape with the axis.
+        of: Shape,
+        /// The axis.
+        axis: usize,
+        /// How long the parameter should be.
+        needs: Dim,
+    },
     /// The operands of an `einsum` do not fit its equation.
     Einsum {
         /// The equation.

@@ -1,7 +1,9 @@
 //! Every computing operation against a naive reference in `f64`, and its companion against central differences.
 
 mod arith;
+mod attention;
 mod compare;
+mod conv;
 mod dropout;
 mod einsum;
 mod elementwise;
@@ -14,6 +16,7 @@ mod losses;
 mod matmul;
 mod order;
 mod pointwise;
+mod pool;
 mod reduce;
 mod reference;
 mod rows;

@@ -11,6 +11,7 @@ mod movement;
 mod order;
 mod reduce;
 mod scan;
+mod vision;
 
 /// What an operation takes at one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +86,7 @@ pub const FAMILIES: &[Family] = &[
     reduce::FAMILY,
     scan::FAMILY,
     linear::FAMILY,
+    vision::FAMILY,
     loss::FAMILY,
     movement::FAMILY,
     index::FAMILY,

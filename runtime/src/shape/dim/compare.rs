@@ -5,30 +5,48 @@ use super::{Dim, ONE, gcd, parted, whole};
 impl Dim {
     /// Whether the two are different under every binding of the symbols to positive numbers. `false` says nothing.
     pub const fn differs(&self, other: &Dim) -> bool {
+        if self.floor || other.floor {
+            return self.exceeds(other) || other.exceeds(self);
+        }
         let gap = self.sub(*other);
         gap.known() && gap.len > 0 && (gap.positive() || gap.neg().positive() || gap.odd())
     }
 
     /// Whether `self > other` under every binding of the symbols to positive numbers. `false` says nothing.
     pub const fn exceeds(&self, other: &Dim) -> bool {
-        self.sub(*other).positive()
+        self.least().sub(other.unrounded()).positive()
+    }
+
+    /// What it is at least: of a number that is rounded down, the least that rounding leaves.
+    const fn least(self) -> Dim {
+        if !self.floor {
+            return self;
+        }
+        let (mut lost, mut i) = (Dim::lit(self.den - 1).div(Dim::lit(self.den)), 0);
+        while i < self.terms() {
+            if !whole(self.powers[i]) {
+                lost = Dim::lit(1);
+            }
+            i += 1;
+        }
+        self.unrounded().sub(lost)
     }
 
     /// Whether it is a whole number under every binding.
     pub(crate) const fn whole(&self) -> bool {
         let mut i = 0;
-        while i < self.terms() {
+        while i < self.terms() && !self.floor {
             if !whole(self.powers[i]) {
                 return false;
             }
             i += 1;
         }
-        self.known() && self.den == 1
+        self.floor || (self.known() && self.den == 1)
     }
 
     /// Whether it is a whole number under no binding.
     pub(crate) const fn broken(&self) -> bool {
-        self.den != 1 && self.len == 1 && self.powers[0] == ONE
+        self.den != 1 && self.len == 1 && self.powers[0] == ONE && !self.floor
     }
 
     /// Whether it is greater than zero under every positive binding: each negative term is outweighed by positive

@@ -32,10 +32,11 @@ impl Dim {
             return if l >= 0 { Value::Whole(l as usize) } else { Value::Broken };
         }
         let Some((num, den)) = self.fraction(values) else { return Value::Unknown };
-        if den == 0 || num % den != 0 || num / den < 0 {
+        if den == 0 || (num % den != 0 && !self.floor) || num.div_euclid(den) < 0 {
             return Value::Broken;
         }
-        if num / den > usize::MAX as i128 { Value::Unknown } else { Value::Whole((num / den) as usize) }
+        let value = num.div_euclid(den);
+        if value > usize::MAX as i128 { Value::Unknown } else { Value::Whole(value as usize) }
     }
 
     /// Numerator and denominator of the value, or `None` where it leaves the range or a symbol has no value.

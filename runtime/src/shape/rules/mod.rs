@@ -6,6 +6,7 @@
 //! result that is asked for. An argument that is left out counts as unknown. Where leading axes are not listed, a rule
 //! says what the listed axes decide.
 
+mod attention;
 mod axis;
 mod einsum;
 mod elementwise;
@@ -19,7 +20,9 @@ mod reduce;
 mod reshape;
 mod search;
 mod slice;
+mod window;
 
+pub use attention::attention;
 pub use einsum::einsum;
 pub use elementwise::{broadcast, broadcast_first, prelu, same, scalar_of_same, select};
 pub use index::{
@@ -39,6 +42,10 @@ pub use reduce::{
 pub use reshape::{expand, flatten, reshape, squeeze, unsqueeze};
 pub use search::{histc, nonzero, searchsorted, some, topk, unique_with};
 pub use slice::{one_entry, pad, slice, slice_put, unfold};
+pub use window::{
+    adaptive_pool1d, adaptive_pool2d, avg_pool1d, avg_pool2d, batch_norm, conv_transpose1d, conv_transpose2d, conv1d,
+    conv2d, max_pool1d, max_pool2d, normalized_by,
+};
 
 use super::dim::Dim;
 use super::shape::Shape;

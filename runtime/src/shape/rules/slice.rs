@@ -103,7 +103,7 @@ pub const fn unfold(inputs: &[Shape], plain: &[Plain], _out: usize) -> Step {
     if length.exceeds(&extent) {
         return Step::mistake(fail);
     }
-    let count = floor(&extent.sub(length), &by).add(Dim::lit(1));
+    let count = extent.sub(length).floor_div(by).add(Dim::lit(1));
     let step = Step::guess(shape.with(axis, count).push(length));
     if covers(&extent, &length) {
         return Step::proof(step.shape);
@@ -176,7 +176,7 @@ const fn range(extent: &Dim, start: &Option<Dim>, end: &Option<Dim>, step: &Dim)
         return (Dim::lit(0), sure);
     }
     let size = Dim::lit(by.saturating_abs());
-    let count = if size.is(1) { length } else { floor(&length.add(size).sub(Dim::lit(1)), &size) };
+    let count = if size.is(1) { length } else { length.add(size).sub(Dim::lit(1)).floor_div(size) };
     (count, sure && covers(&length, &Dim::lit(0)))
 }
 
@@ -216,15 +216,4 @@ const fn last_bound(n: i64, given: &Option<Dim>, missing: i64) -> Option<i64> {
     } else {
         at
     })
-}
-
-/// The quotient rounded down, where it is known: of numbers, or of forms without remainder.
-const fn floor(a: &Dim, b: &Dim) -> Dim {
-    match (a.literal(), b.literal()) {
-        (Some(a), Some(b)) if b > 0 => Dim::lit(a.div_euclid(b)),
-        _ => {
-            let quotient = a.div(*b);
-            if quotient.whole() { quotient } else { Dim::UNKNOWN }
-        }
-    }
 }

@@ -123,6 +123,62 @@ fn values_and_substitution_agree() {
 }
 
 #[test]
+fn rounding_down_has_one_form() {
+    let half = |dim: Dim| dim.floor_div(l(2));
+    assert_eq!(l(7).floor_div(l(2)), l(3));
+    assert_eq!(l(-7).floor_div(l(2)), l(-4));
+    assert_eq!(half(l(2).mul(C)), C);
+    assert_eq!(half(l(2).mul(C).add(l(1))), C);
+    assert_eq!(half(C.add(l(2))), half(C).add(l(1)));
+    assert_eq!(half(half(C)), C.floor_div(l(4)));
+    assert_eq!(half(half(C.add(l(1))).add(l(1))), C.add(l(3)).floor_div(l(4)));
+    assert_eq!(C.floor_div(H).floor_div(l(1)), C.floor_div(H));
+    assert_eq!(half(C).sub(half(C)), l(0));
+    assert_eq!(half(C).mul(l(1)), half(C));
+    assert_eq!(half(l(4).mul(C).add(l(6))).floor_div(l(4)), C.add(l(1)).floor_div(l(2)));
+    for unknown in
+        [half(C).add(half(C)), half(C).mul(l(2)), half(C).div(l(2)), C.floor_div(l(0)), C.div(l(3)).floor_div(l(2))]
+    {
+        assert!(!unknown.known(), "{}", show(unknown));
+    }
+    for (dim, text) in
+        [(half(C), "floor(C/2)"), (half(C.sub(l(1))), "floor((C - 1)/2)"), (C.floor_div(H), "floor(C/H)")]
+    {
+        assert_eq!(show(dim), text);
+    }
+}
+
+#[test]
+fn rounding_down_is_compared_by_its_bounds() {
+    let half = |dim: Dim| dim.floor_div(l(2));
+    for (a, b) in [(C, half(C)), (half(C).add(l(1)), l(0)), (half(C.add(l(2))), l(0)), (C.add(l(1)), half(C.add(l(1))))]
+    {
+        assert!(a.exceeds(&b) && a.differs(&b) && b.differs(&a) && !b.exceeds(&a), "{} {}", show(a), show(b));
+    }
+    for (a, b) in [(half(C), l(0)), (half(C), half(C.add(l(1)))), (C, half(C.mul(C))), (half(C), H)] {
+        assert!(!a.differs(&b) && !a.exceeds(&b), "{} {}", show(a), show(b));
+    }
+}
+
+#[test]
+fn rounding_down_survives_substitution() {
+    // The extent that a window leaves, over the symbols size, window and stride.
+    let size = C.sub(H).floor_div(B).add(l(1));
+    for (n, k, stride) in [(28, 3, 1), (28, 3, 2), (7, 2, 2), (3, 3, 5), (9, 2, 3)] {
+        let want = (n - k) / stride + 1;
+        assert_eq!(size.subst(&[l(n), l(k), l(stride)]), l(want));
+        assert_eq!(size.eval(&[n as usize, k as usize, stride as usize]), Some(want as usize));
+        // Once more, of what is left: rounded inside of rounded.
+        let twice = size.subst(&[size.subst(&[T, l(k), l(stride)]), l(2), l(2)]);
+        assert_eq!(twice.subst(&[ANY, ANY, ANY, l(n)]), l((want - 2).div_euclid(2) + 1), "{}", show(twice));
+    }
+    assert_eq!(size.eval(&[2, 3, 0]), None);
+    assert!(!C.mul(H).subst(&[T.floor_div(l(2)), H]).known());
+    assert!(!l(5).sub(C).subst(&[T.floor_div(l(2))]).known());
+    assert_eq!(C.add(H).subst(&[T.floor_div(l(2)), l(1)]), T.add(l(2)).floor_div(l(2)));
+}
+
+#[test]
 fn long_messages_end_with_an_ellipsis_on_a_character() {
     let long = Message::EMPTY.text(&"é".repeat(300));
     assert!(long.as_str().ends_with("é…") && long.as_str().len() <= 512);

@@ -3,7 +3,7 @@
 use super::*;
 
 const CONV: &[&str] = &["I", "O", "K"];
-const DEFAULTS: &[Option<i64>] = &[None, None, Some(3)];
+const DEFAULTS: &[Option<DimDefault>] = &[None, None, Some(DimDefault::Number(3))];
 const FIELDS: &[FieldDims] = &[
     FieldDims { name: "plain", args: &[("", Dim::lit(1)), ("", Dim::sym(0))] },
     FieldDims { name: "named", args: &[("", Dim::sym(1)), ("O", Dim::lit(64)), ("K", Dim::lit(5))] },

@@ -214,7 +214,7 @@ fn place(e: &DimExpr) -> Option<At> {
         DimExpr::Lit(_, span) => Some(At::from(*span)),
         DimExpr::Name(name) => Some(At::from(name.span())),
         DimExpr::Const(tokens) => (!tokens.is_empty()).then(|| At::of(tokens)),
-        DimExpr::Add(a, b) | DimExpr::Sub(a, b) | DimExpr::Mul(a, b) | DimExpr::Div(a, b) => {
+        DimExpr::Add(a, b) | DimExpr::Sub(a, b) | DimExpr::Mul(a, b) | DimExpr::Div(a, b) | DimExpr::Floor(a, b) => {
             Some(At { first: place(a)?.first, last: place(b)?.last })
         }
     }
@@ -250,7 +250,7 @@ fn poly(e: &DimExpr, dims: &Dims) -> Result<Poly, Fault> {
         DimExpr::Add(a, b) => poly(a, dims)?.plus(1, &poly(b, dims)?),
         DimExpr::Sub(a, b) => poly(a, dims)?.plus(-1, &poly(b, dims)?),
         DimExpr::Mul(a, b) => poly(a, dims)?.times(&poly(b, dims)?),
-        DimExpr::Div(a, b) => {
+        DimExpr::Div(a, b) | DimExpr::Floor(a, b) => {
             let (a, b) = (poly(a, dims)?, poly(b, dims)?);
             if b.as_const() == Some(0) {
                 return Err(Fault::Zero);

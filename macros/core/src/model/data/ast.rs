@@ -23,7 +23,14 @@ pub(super) struct Model {
 /// `C`, or `K = 3`, in `dims(..)`.
 pub(super) struct Dim {
     pub(super) name: Ident,
-    pub(super) default: Option<i64>,
+    pub(super) default: Option<DimDefault>,
+}
+
+/// What a dim is where it is not given.
+pub(super) enum DimDefault {
+    Number(i64),
+    /// The earlier dim of that number and name.
+    Like(usize, Ident),
 }
 
 /// A field, or a variant of an enum.

@@ -72,7 +72,9 @@ pub(super) fn is_dim_name(name: &Ident) -> bool {
 /// Reports what is wrong about `dims(..)`.
 fn dims(model: &Model, diags: &mut Diags) {
     for (at, dim) in model.dims.iter().enumerate() {
-        dim_in_lower_case(&dim.name, diags);
+        if dim.default.is_none() {
+            dim_in_lower_case(&dim.name, diags);
+        }
         if model.dims[..at].iter().any(|d| d.name == dim.name) {
             dim_declared_twice(&dim.name, diags);
         }
@@ -88,10 +90,7 @@ const MAX_DIMS: usize = 8;
 fn dim_in_lower_case(name: &Ident, diags: &mut Diags) {
     if !is_dim_name(name) {
         let upper = text(name).to_uppercase();
-        diags.error(
-            name,
-            format!("a dim starts with an upper-case letter, a config entry with a lower-case one; write `{upper}`"),
-        );
+        diags.error(name, format!("a dim without a default starts with an upper-case letter; write `{upper}`"));
     }
 }
 
@@ -262,7 +261,7 @@ pub(super) fn init_of_layer(at: &impl ToTokens, diags: &mut Diags) {
 
 /// A default that is no number, or one before a dim without a default.
 pub(super) fn dim_default(at: &impl ToTokens, diags: &mut Diags) {
-    diags.error(at, "the default of a dim is a positive number, as in `dims(C, K = 3)`");
+    diags.error(at, "the default of a dim is a number or an earlier dim, as in `dims(C, K = 3, S = K)`");
 }
 
 /// An attribute that takes no arguments.

@@ -1,6 +1,6 @@
 //! From the user's item to [`ast`](super::ast). What cannot be read is reported and replaced by something harmless.
 
-use super::ast::{Dim, Field, Kind, Layer, Model, Source, Stored, Tie, text};
+use super::ast::{Dim, DimDefault, Field, Kind, Layer, Model, Source, Stored, Tie, text};
 use super::check;
 use super::marks::{Init, Marks};
 use crate::diags::Diags;
@@ -132,9 +132,9 @@ fn options(args: TokenStream, diags: &mut Diags) -> (Vec<Dim>, Vec<Expr>) {
     let result = read.parse2(args);
     diags.take(result);
     let mut had_default = false;
-    let mut read = vec![];
+    let mut read: Vec<Dim> = vec![];
     for (name, value) in dims {
-        let default = value.as_ref().and_then(number);
+        let default = value.as_ref().and_then(|value| default(value, &read));
         if (value.is_some() || had_default) && default.is_none() {
             check::dim_default(&value.map_or_else(|| name.to_token_stream(), |v| v.to_token_stream()), diags);
         }
@@ -155,9 +155,14 @@ fn dim(input: ParseStream<'_>) -> syn::Result<(Ident, Option<Expr>)> {
     Ok((name, value))
 }
 
-fn number(value: &Expr) -> Option<i64> {
+/// The default that an expression is: a number, or one of the dims before.
+fn default(value: &Expr, before: &[Dim]) -> Option<DimDefault> {
+    if let Ok(name) = syn::parse2::<Ident>(value.to_token_stream()) {
+        let at = before.iter().position(|dim| dim.name == name)?;
+        return Some(DimDefault::Like(at, name));
+    }
     let literal = syn::parse2::<LitInt>(value.to_token_stream()).ok()?;
-    literal.base10_parse().ok().filter(|n| *n > 0)
+    literal.base10_parse().ok().map(DimDefault::Number)
 }
 
 /// The user's attributes, and ours.

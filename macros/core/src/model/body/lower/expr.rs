@@ -429,12 +429,13 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Code for a dim of the model by name, or `None` where the name is bound or not in SCREAMING case.
+    /// Code for a dim of the model by name, or `None` where the name is bound, or neither in SCREAMING case nor among
+    /// those that the shape of the result mentions.
     pub(super) fn dim_value(&self, ident: &Ident) -> Option<proc_macro2::TokenStream> {
         let text = ident.to_string();
         let screaming = text.starts_with(|c: char| c.is_ascii_uppercase())
             && text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
-        if !screaming || self.find(&text).is_some() {
+        if !(screaming || self.proofs.names.contains(ident)) || self.find(&text).is_some() {
             return None;
         }
         hygiene::dim(self.context.self_ty?, ident)

@@ -358,11 +358,15 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// An integer expression as a dim, unknown where it is more than arithmetic on dims.
+    /// An integer expression as a dim, `true` as 1; unknown where it is more than arithmetic on dims.
     fn dim_argument(&self, expr: &Expr) -> TokenStream {
         match expr {
             Expr::Lit(l) => match &l.lit {
                 Lit::Int(i) => quote!(__Dim::lit(#i)),
+                Lit::Bool(b) => {
+                    let one = i64::from(b.value);
+                    quote!(__Dim::lit(#one))
+                }
                 _ => quote!(__Dim::UNKNOWN),
             },
             Expr::Unary(u) if matches!(u.op, syn::UnOp::Neg(_)) => {

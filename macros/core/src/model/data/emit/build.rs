@@ -3,7 +3,7 @@
 use super::guard;
 use crate::dims::{ArgValue, DimExpr};
 use crate::hygiene;
-use crate::model::data::ast::{Field, Kind, Layer, Model, Source, Stored, text};
+use crate::model::data::ast::{DimDefault, Field, Kind, Layer, Model, Source, Stored, text};
 use crate::model::data::check::is_dim_name;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -22,8 +22,12 @@ pub(super) fn function(model: &Model) -> TokenStream {
         quote!(#(#cfgs)* #ident: #value)
     });
     let kept = model.keeps_config().then(|| {
-        let field = hygiene::config_field();
-        quote!(#field: ::core::clone::Clone::clone(#config),)
+        let (field, kept) = (hygiene::config_field(), hygiene::local("kept", 0));
+        let like = model.dims.iter().filter(|dim| matches!(dim.default, Some(DimDefault::Like(..)))).map(|dim| {
+            let (name, value) = (&dim.name, guard::dim_value(dim, &kept.to_token_stream()));
+            quote!(#kept.#name = #value;)
+        });
+        quote!(#field: { let mut #kept = ::core::clone::Clone::clone(#config); #(#like)* #kept },)
     });
     let (checks, body) = (checks(model), quote!(Self { #(#fields,)* #kept }));
     let words = model.fields.iter().any(|f| matches!(f.kind, Kind::Tensor { .. })).then(|| {

@@ -2,7 +2,7 @@
 
 use super::{guard, params};
 use crate::hygiene;
-use crate::model::data::ast::{Field, Kind, Model, Source, Stored, text};
+use crate::model::data::ast::{DimDefault, Field, Kind, Model, Source, Stored, text};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Attribute, Generics, Type};
@@ -22,8 +22,15 @@ struct Entry<'a> {
 fn entries(model: &Model) -> Vec<Entry<'_>> {
     let kept = hygiene::config_field();
     let dims = model.dims.iter().map(|dim| {
-        let (name, doc) = (&dim.name, format!(" The dim `{}`.", dim.name));
-        let default = dim.default.map(|d| proc_macro2::Literal::i64_unsuffixed(d).into_token_stream());
+        let name = &dim.name;
+        let doc = match &dim.default {
+            Some(DimDefault::Like(_, like)) => format!(" The dim `{name}`; 0 stands for `{like}`."),
+            Some(DimDefault::Number(_)) | None => format!(" The dim `{name}`."),
+        };
+        let default = dim.default.as_ref().map(|default| match default {
+            DimDefault::Number(n) => proc_macro2::Literal::i64_unsuffixed(*n).into_token_stream(),
+            DimDefault::Like(..) => quote!(0),
+        });
         let ty = quote!(::core::primitive::usize);
         Entry { cfgs: &[], docs: quote!(#[doc = #doc]), name, ty, default, read: quote!(self.#kept.#name) }
     });

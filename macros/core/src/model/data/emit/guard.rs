@@ -1,7 +1,7 @@
 //! User expressions over dims, made safe: a config may come from a file, and no number in it makes an expression
 //! overflow or divide by zero without an error that says so.
 
-use crate::model::data::ast::{Kind, Model};
+use crate::model::data::ast::{Dim, DimDefault, Kind, Model};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use std::collections::BTreeSet;
@@ -65,14 +65,25 @@ fn function(op: &BinOp) -> Option<TokenStream> {
 pub(super) fn bindings(model: &Model, config: &TokenStream, expressions: &[TokenStream]) -> TokenStream {
     let mut used = BTreeSet::new();
     expressions.iter().for_each(|tokens| idents(tokens.clone(), &mut used));
-    let dims = model.dims.iter().map(|d| &d.name).filter(|d| used.contains(&d.to_string()));
-    let dims = dims.map(|d| quote!(let #d = #config.#d;));
+    let dims = model.dims.iter().filter(|d| used.contains(&d.name.to_string())).map(|dim| {
+        let (name, value) = (&dim.name, dim_value(dim, config));
+        quote!(let #name = #value;)
+    });
     let plain = model.fields.iter().filter(|f| matches!(f.kind, Kind::Config { .. }));
     let plain = plain.filter(|f| used.contains(&f.ident.to_string())).map(|f| {
         let (cfgs, name) = (&f.cfgs, &f.ident);
         quote!(#(#cfgs)* let #name = ::core::clone::Clone::clone(&#config.#name);)
     });
     quote!(#(#dims)* #(#plain)*)
+}
+
+/// The value of a dim in a config.
+pub(super) fn dim_value(dim: &Dim, config: &TokenStream) -> TokenStream {
+    let name = &dim.name;
+    match &dim.default {
+        Some(DimDefault::Like(_, like)) => quote!(::cotangent::__private::extent::or(#config.#name, #config.#like)),
+        Some(DimDefault::Number(_)) | None => quote!(#config.#name),
+    }
 }
 
 /// All identifiers in some tokens.

@@ -4,9 +4,9 @@ use super::{build, config, is_generic};
 use crate::caret;
 use crate::dims::{ArgValue, DimExpr};
 use crate::hygiene;
-use crate::model::data::ast::{Field, Kind, Layer, Model, Source, text};
+use crate::model::data::ast::{DimDefault, Field, Kind, Layer, Model, Source, text};
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens, quote};
 
 /// The constants of the impl, and what stands beside it.
 pub(super) fn all(model: &Model) -> (TokenStream, TokenStream) {
@@ -20,7 +20,7 @@ pub(super) fn all(model: &Model) -> (TokenStream, TokenStream) {
     });
     let constants = quote! {
         const DIMS: &'static [&'static ::core::primitive::str] = #list;
-        const DEFAULTS: &'static [::core::option::Option<::core::primitive::i64>] = &[#(#defaults),*];
+        const DEFAULTS: &'static [::core::option::Option<::cotangent::__private::shape::DimDefault>] = &[#(#defaults),*];
         const REQUIRED: &'static [&'static ::core::primitive::str] = #required;
         const FIELDS: &'static [::cotangent::__private::shape::FieldDims] = &[#(#fields),*];
     };
@@ -70,18 +70,22 @@ pub(super) fn none(model: &Model) -> TokenStream {
     let defaults = defaults(model);
     quote! {
         const DIMS: &'static [&'static ::core::primitive::str] = &[#(#names),*];
-        const DEFAULTS: &'static [::core::option::Option<::core::primitive::i64>] = &[#(#defaults),*];
+        const DEFAULTS: &'static [::core::option::Option<::cotangent::__private::shape::DimDefault>] = &[#(#defaults),*];
         const REQUIRED: &'static [&'static ::core::primitive::str] = &[];
         const FIELDS: &'static [::cotangent::__private::shape::FieldDims] = &[];
     }
 }
 
 fn defaults(model: &Model) -> Vec<TokenStream> {
-    let default = |default: Option<i64>| match default {
-        Some(value) => quote!(::core::option::Option::Some(#value)),
-        None => quote!(::core::option::Option::None),
+    let default = |default: &Option<DimDefault>| {
+        let kind = quote!(::cotangent::__private::shape::DimDefault);
+        match default {
+            Some(DimDefault::Number(n)) => quote!(::core::option::Option::Some(#kind::Number(#n))),
+            Some(DimDefault::Like(at, _)) => quote!(::core::option::Option::Some(#kind::Like(#at))),
+            None => quote!(::core::option::Option::None),
+        }
     };
-    model.dims.iter().map(|d| default(d.default)).collect()
+    model.dims.iter().map(|d| default(&d.default)).collect()
 }
 
 /// A type parameter's config is required unless that layer has nothing but defaults.
@@ -120,9 +124,17 @@ fn entry(name: &str, args: &[TokenStream]) -> TokenStream {
 }
 
 fn args(layer: &Layer) -> Vec<TokenStream> {
-    let dims = layer.args.iter().filter_map(|arg| match &arg.value {
-        ArgValue::Dim(dim) => Some(argument(&arg.name.as_ref().map(text).unwrap_or_default(), dim)),
-        ArgValue::Expr(_) => None,
+    let dims = layer.args.iter().map(|arg| {
+        let name = arg.name.as_ref().map(text).unwrap_or_default();
+        match &arg.value {
+            ArgValue::Dim(dim) => argument(&name, dim),
+            // The layer may have a dim of that name, which then is known as far as the value is a dim of constants that
+            // need no type.
+            ArgValue::Expr(value) => match syn::parse2::<DimExpr>(value.to_token_stream()) {
+                Ok(dim) if dim.constants().is_empty() => argument(&name, &dim),
+                Ok(_) | Err(_) => quote!((#name, ::cotangent::__private::shape::Dim::UNKNOWN)),
+            },
+        }
     });
     dims.collect()
 }
@@ -146,7 +158,10 @@ fn proof(field: &Field, layer: &Layer) -> TokenStream {
     let model = quote!(<#ty as ::cotangent::__private::Model>);
     // The variant of an enum need not use all of its dims.
     let (defaults, required) = match layer.variant {
-        Some(_) => (quote!(&[::core::option::Option::Some(1); 16]), quote!(&[])),
+        Some(_) => {
+            let given = quote!(::cotangent::__private::shape::DimDefault::Number(1));
+            (quote!(&[::core::option::Option::Some(#given); 16]), quote!(&[]))
+        }
         None => (quote!(#model::DEFAULTS), quote!(#model::REQUIRED)),
     };
     let fail = caret::call_at(&layer.written, quote!(::cotangent::__private::shape::fail), quote!(__M.as_str()));

@@ -1,0 +1,5 @@
+//! Models whose training is timed.
+
+mod gpt;
+
+pub use gpt::Training;

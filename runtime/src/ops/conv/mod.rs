@@ -1,0 +1,106 @@
+//! Convolutions of images and of sequences, which are images of one row.
+
+#![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
+#![allow(clippy::type_complexity, reason = "the type of a companion names all of its cotangents")]
+#![allow(clippy::too_many_arguments, reason = "the arguments are PyTorch's")]
+
+mod plan;
+mod transpose;
+
+use super::sizes::{IntoPadding, Sizes};
+use crate::diff::{Cotangent, Diff, Pullback, Want, pull};
+use crate::tensor::Tensor;
+use plan::Conv;
+
+/// What the bias of a convolution can be: a tensor, or an option of one.
+pub trait Bias: Diff<Ct = Option<Tensor>> {
+    /// The bias, where there is one.
+    #[doc(hidden)]
+    fn bias(self) -> Option<Tensor>;
+}
+
+impl Bias for Tensor {
+    fn bias(self) -> Option<Tensor> {
+        Some(self)
+    }
+}
+
+impl Bias for Option<Tensor> {
+    fn bias(self) -> Option<Tensor> {
+        self
+    }
+}
+
+/// Declares a convolution over so many axes.
+macro_rules! convolutions {
+    ($($(#[$doc:meta])* $name:ident $companion:ident $axes:literal;)*) => {
+        impl Tensor {
+            $(
+                $(#[$doc])*
+                ///
+                /// `stride`, `padding` and `dilation` are [`Sizes`], the padding also a [`Padding`](super::Padding). The
+                /// result has the promoted dtype of the operands; sums of 16-bit floats are formed in `f32` and rounded
+                /// once.
+                ///
+                /// Raises `Error::Shape` for other ranks, where channels, groups or the bias do not fit, and where
+                /// filters reach further than the padded images, `Error::Argument` for a stride or dilation of 0.
+                #[track_caller]
+                pub fn $name(
+                    self,
+                    weight: Tensor,
+                    bias: impl Bias,
+                    stride: impl Sizes<$axes>,
+                    padding: impl IntoPadding<$axes>,
+                    dilation: impl Sizes<$axes>,
+                    groups: usize,
+                ) -> Tensor {
+                    let bias = bias.bias();
+                    let conv = Conv::new(
+                        stringify!($name), &self, &weight, bias.as_ref(), stride, padding, dilation, groups,
+                    );
+                    conv.output(self, weight, bias)
+                }
+                #[doc(hidden)]
+                #[track_caller]
+                pub fn $companion<B: Bias, S: Sizes<$axes>, P: IntoPadding<$axes>, D: Sizes<$axes>>(
+                    self,
+                    weight: Tensor,
+                    bias: B,
+                    stride: S,
+                    padding: P,
+                    dilation: D,
+                    groups: usize,
+                    want: Want,
+                ) -> (
+                    Tensor,
+                    impl Pullback<
+                        (),
+                        Ct = Option<Tensor>,
+                        In = (Option<Tensor>, Option<Tensor>, Option<Tensor>, (), (), (), ()),
+                    > + use<B, S, P, D>,
+                ) {
+                    let bias = bias.bias();
+                    let conv = Conv::new(
+                        stringify!($name), &self, &weight, bias.as_ref(), stride, padding, dilation, groups,
+                    );
+                    let (y, back) = conv.output__vjp(self, weight, bias, want);
+                    (y, pull(move |ct: Option<Tensor>, (): &mut ()| {
+                        let [x, w, b] = if ct.is_zero() { [None, None, None] } else { back.pull(ct) };
+                        (x, w, b, (), (), (), ())
+                    }))
+                }
+            )*
+        }
+    };
+}
+
+convolutions! {
+    /// The convolution of images: `y[n, o, i, j] = bias[o] + sum_{c, k, l} weight[o, c, k, l] x[n, c', i * stride + k *
+    /// dilation - padding, ..]` with zeros outside of the images, where the channels `c'` are those of the group of `o`.
+    /// `[N, C, H, W], [O, C / groups, KH, KW], [O] -> [N, O, OH, OW]` with `OH = floor((H + 2 padding - dilation (KH - 1)
+    /// - 1) / stride) + 1`.
+    conv2d conv2d__vjp 2;
+    /// The convolution of sequences, as [`conv2d`](Tensor::conv2d) of images: `[N, C, L], [O, C / groups, K], [O] ->
+    /// [N, O, OL]`.
+    conv1d conv1d__vjp 1;
+}
