@@ -105,7 +105,7 @@ impl Backend for CpuBackend {
             }
             LibraryCall::Sort { x, values, at, descending } => order::sort(&self.pool, x, values, at, *descending),
             LibraryCall::Convolution { part, x, w, y, bias, window } => {
-                conv::convolution(&self.pool, *part, [x, w, y], bias.as_ref(), window)
+                conv::convolution(&self.pool, self.level, *part, [x, w, y], bias.as_ref(), window)
             }
             LibraryCall::Attention { of, out, lse } => attention::forward(&self.pool, self.level, of, out, lse),
             LibraryCall::AttentionBackward { of, out, lse, d_out, d_q, d_k, d_v, d_mask } => {

@@ -14,12 +14,29 @@ pub(crate) trait Factor<T>: Sync {
     /// computed with.
     fn matrix(&self) -> Option<Matrix<T>>;
 
-    /// Packs `lanes`, so many at a time as `width`, into one panel after another: for each of the `terms` the elements of
-    /// `width` lanes. Lanes that the last panel lacks are zeros.
+    /// Packs these elements into panels from their first lane and term on. Lanes that the last panel lacks are zeros.
     ///
     /// # Safety
-    /// The factor's elements may be read, and `to` has room for all panels, which are the caller's alone.
-    unsafe fn pack(&self, lanes: Range<usize>, terms: Range<usize>, width: usize, to: *mut T);
+    /// The factor's elements may be read, and there is room for the elements in the panels, which are the caller's alone.
+    unsafe fn pack(&self, lanes: Range<usize>, terms: Range<usize>, to: Panels<T>);
+}
+
+/// Panels: each has, for one term after another, the elements of `width` lanes.
+#[derive(Clone, Copy)]
+pub(crate) struct Panels<T> {
+    /// The first element.
+    pub ptr: *mut T,
+    /// Lanes of a panel.
+    pub width: usize,
+    /// Distance of neighbouring panels.
+    pub pitch: usize,
+}
+
+impl<T> Panels<T> {
+    /// The panels from one of them, and a term, on.
+    pub(crate) fn from(self, panel: usize, term: usize) -> Self {
+        Panels { ptr: self.ptr.wrapping_add(panel * self.pitch + term * self.width), ..self }
+    }
 }
 
 /// A factor that lies in memory, with any strides, as elements that may be narrower than those computed with.
@@ -102,15 +119,15 @@ impl<S: Stored> Factor<S::Computed> for Strided<S> {
         S::as_computed(self.matrix)
     }
 
-    unsafe fn pack(&self, lanes: Range<usize>, terms: Range<usize>, width: usize, to: *mut S::Computed) {
+    unsafe fn pack(&self, lanes: Range<usize>, terms: Range<usize>, to: Panels<S::Computed>) {
         let matrix = self.matrix.from(lanes.start, terms.start);
         let (lanes, terms) = (lanes.len(), terms.len());
         // SAFETY: the caller's promise; the processor has the level.
         unsafe {
             match self.level {
                 #[cfg(target_arch = "x86_64")]
-                Level::V3 | Level::V4 => packed_v3(matrix, lanes, terms, width, to),
-                _ => packed::<false, S>(matrix, lanes, terms, width, to),
+                Level::V3 | Level::V4 => packed_v3(matrix, lanes, terms, to),
+                _ => packed::<false, S>(matrix, lanes, terms, to),
             }
         }
     }
@@ -120,47 +137,36 @@ impl<S: Stored> Factor<S::Computed> for Strided<S> {
 /// As for [`Factor::pack`], on a processor with these instructions.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-unsafe fn packed_v3<S: Stored>(m: Matrix<S>, lanes: usize, terms: usize, width: usize, to: *mut S::Computed) {
+unsafe fn packed_v3<S: Stored>(m: Matrix<S>, lanes: usize, terms: usize, to: Panels<S::Computed>) {
     // SAFETY: the caller's promise.
-    unsafe { packed::<true, S>(m, lanes, terms, width, to) }
+    unsafe { packed::<true, S>(m, lanes, terms, to) }
 }
 
 /// # Safety
 /// As for [`Factor::pack`], for the first lanes and terms of a matrix; where `V3`, on a processor with these instructions.
 #[inline(always)]
-unsafe fn packed<const V3: bool, S: Stored>(
-    m: Matrix<S>,
-    lanes: usize,
-    terms: usize,
-    width: usize,
-    to: *mut S::Computed,
-) {
-    let whole = lanes / width;
-    let rest = lanes % width;
-    let last = m.from(whole * width, 0);
-    let after = to.wrapping_add(whole * width * terms);
+unsafe fn packed<const V3: bool, S: Stored>(m: Matrix<S>, lanes: usize, terms: usize, to: Panels<S::Computed>) {
+    let width = to.width;
+    let (whole, rest) = (lanes / width, lanes % width);
     // SAFETY: the caller's promise: whole panels, and the rest of the lanes.
     unsafe {
-        if m.rows == 1 {
-            match width {
-                4 => copied::<S, 4>(m, whole, terms, to),
-                6 => copied::<S, 6>(m, whole, terms, to),
-                8 => copied::<S, 8>(m, whole, terms, to),
-                12 => copied::<S, 12>(m, whole, terms, to),
-                16 => copied::<S, 16>(m, whole, terms, to),
-                32 => copied::<S, 32>(m, whole, terms, to),
-                _ => (0..whole).for_each(|p| {
-                    let to = to.wrapping_add(p * width * terms);
-                    some(m.from(p * width, 0), width, terms, width, to);
-                }),
-            }
-        } else {
-            for p in 0..whole {
-                turned::<V3, S>(m.from(p * width, 0), width, terms, width, to.wrapping_add(p * width * terms));
+        match width {
+            4 if m.rows == 1 => copied::<S, 4>(m, whole, terms, to),
+            6 if m.rows == 1 => copied::<S, 6>(m, whole, terms, to),
+            8 if m.rows == 1 => copied::<S, 8>(m, whole, terms, to),
+            12 if m.rows == 1 => copied::<S, 12>(m, whole, terms, to),
+            16 if m.rows == 1 => copied::<S, 16>(m, whole, terms, to),
+            32 if m.rows == 1 => copied::<S, 32>(m, whole, terms, to),
+            _ => {
+                for p in 0..whole {
+                    turned::<V3, S>(m.from(p * width, 0), width, terms, width, to.from(p, 0).ptr);
+                }
             }
         }
         if rest > 0 {
-            some(last, rest, terms, width, after);
+            let (last, to) = (m.from(whole * width, 0), to.from(whole, 0).ptr);
+            zeros(rest, terms, width, to);
+            turned::<V3, S>(last, rest, terms, width, to);
         }
     }
 }
@@ -170,20 +176,20 @@ unsafe fn packed<const V3: bool, S: Stored>(
 /// # Safety
 /// As for [`Factor::pack`].
 #[inline(always)]
-unsafe fn copied<S: Stored, const W: usize>(m: Matrix<S>, panels: usize, terms: usize, to: *mut S::Computed) {
+unsafe fn copied<S: Stored, const W: usize>(m: Matrix<S>, panels: usize, terms: usize, to: Panels<S::Computed>) {
     for l in 0..terms {
-        let (from, to) = (m.from(0, l).ptr, to.wrapping_add(l * W));
+        let (from, to) = (m.from(0, l).ptr, to.from(0, l));
         for p in 0..panels {
             // SAFETY: `W` elements of either side.
             unsafe {
                 let from = from.add(p * W).cast::<[S; W]>().read_unaligned();
-                to.add(p * W * terms).cast::<[S::Computed; W]>().write_unaligned(from.map(S::value));
+                to.from(p, 0).ptr.cast::<[S::Computed; W]>().write_unaligned(from.map(S::value));
             }
         }
     }
 }
 
-/// Packs the whole panel of lanes that lie apart, in squares, since terms may lie one after another.
+/// Packs lanes of a panel, in squares where terms lie one after another.
 ///
 /// # Safety
 /// As for [`Factor::pack`]; where `V3`, on a processor with these instructions.
@@ -218,24 +224,24 @@ unsafe fn turned<const V3: bool, S: Stored>(
             }
         }
     }
-    let done = runs * SIDE;
-    // SAFETY: the terms that are left.
-    unsafe { some(m.from(0, done), lanes, terms - done, width, to.wrapping_add(done * width)) }
+    for l in runs * SIDE..terms {
+        for i in 0..lanes {
+            // SAFETY: an element of either side.
+            unsafe { to.add(l * width + i).write(m.from(i, l).ptr.read().value()) };
+        }
+    }
 }
 
-/// Packs some lanes of a panel, and zeros for those that it lacks.
+/// Zeros for the lanes of a panel that follow the first.
 ///
 /// # Safety
 /// As for [`Factor::pack`].
 #[inline(always)]
-unsafe fn some<S: Stored>(m: Matrix<S>, lanes: usize, terms: usize, width: usize, to: *mut S::Computed) {
+unsafe fn zeros<T: Element>(lanes: usize, terms: usize, width: usize, to: *mut T) {
     for l in 0..terms {
-        for i in 0..width {
-            // SAFETY: an element of either side.
-            unsafe {
-                let value = if i < lanes { m.from(i, l).ptr.read().value() } else { S::Computed::ZERO };
-                to.add(l * width + i).write(value);
-            }
+        for i in lanes..width {
+            // SAFETY: a place in the panel.
+            unsafe { to.add(l * width + i).write(T::ZERO) };
         }
     }
 }

@@ -2,10 +2,11 @@
 //! registers, panels that factors are packed into, and the loops around them.
 //!
 //! * [`Kernel`](kernel::Kernel) computes one tile, on packed panels or on matrices as they lie.
-//! * [`Factor`](factor::Factor) fills panels: a matrix of any strides and dtype ([`Strided`]), or whatever else has rows and terms.
+//! * [`Factor`] fills panels: a matrix of any strides and dtype ([`Strided`]), or whatever else has rows and terms.
 //! * [`Product`] cuts a product into blocks for the caches and tiles for the kernel, packs what is read often enough to
 //!   pay for it, and shares the work out; [`Output`] says where
 //!   results go, its [`Epilogue`] what is applied to them before.
+//! * [`in_parts`] cuts long sums, where there is little else to share out.
 //!
 //! How a product is cut depends on its shape alone and each element is summed in one order, so that its bits do not
 //! depend on the number of threads.
@@ -14,15 +15,17 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-pub(crate) mod factor;
-pub(crate) mod kernel;
+mod factor;
+mod kernel;
 mod output;
+mod parts;
 mod portable;
 mod product;
 
-pub(crate) use factor::{Stored, Strided};
+pub(crate) use factor::{Factor, Panels, Stored, Strided};
 pub(crate) use kernel::Element;
 pub(crate) use output::{Epilogue, Output};
+pub(crate) use parts::in_parts;
 pub(crate) use product::{Extents, Product};
 
 /// A matrix in verified memory: element `(i, j)` lies at `ptr + i * rows + j * columns`.

@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "hands verified memory to kernels")]
 
 use super::Matrix;
-use super::factor::Factor;
+use super::factor::{Factor, Panels};
 use super::kernel::{Element, Kernel, Tile};
 use super::output::{Output, TILE};
 use crate::memory::Pool;
@@ -192,8 +192,10 @@ impl<T: Element> Block<'_, T> {
             let from = range.start + t * groups * lanes.width;
             let part = from..range.end.min(from + groups * lanes.width);
             if let Some(factor) = factor {
+                let to =
+                    Panels { ptr: lanes.group(t * groups), width: lanes.width, pitch: lanes.width * self.terms.len() };
                 // SAFETY: the caller's promise; each task has panels of its own.
-                unsafe { factor.pack(part, self.terms.clone(), lanes.width, lanes.group(t * groups)) };
+                unsafe { factor.pack(part, self.terms.clone(), to) };
             }
         });
     }

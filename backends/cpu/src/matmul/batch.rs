@@ -2,9 +2,9 @@
 //! depend on the number of threads.
 #![allow(unsafe_code, reason = "hands verified memory to the methods")]
 
-use super::{split, vector};
+use super::vector;
 use crate::backend::threads;
-use crate::gemm::{Epilogue, Extents, Matrix, Output, Product, Stored, Strided};
+use crate::gemm::{Epilogue, Extents, Matrix, Output, Product, Stored, Strided, in_parts};
 use crate::memory::Pool;
 use cotangent_hal::Result;
 use cotangent_hal::native::Level;
@@ -12,7 +12,10 @@ use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Multiplications from which a product is worth several threads.
-pub(super) const PARALLEL: usize = 1 << 19;
+const PARALLEL: usize = 1 << 19;
+/// Terms of a sum, at least, and elements, at most, of the products that are cut along the sum.
+const LONG: usize = 2048;
+const FEW: usize = 1 << 15;
 
 /// A batch of products: matrices, and the distance of neighbours in the batch.
 pub(super) struct Batch<S: Stored> {
@@ -84,18 +87,27 @@ unsafe fn product<S: Stored>(
 ) -> Result<()> {
     // SAFETY: the caller's promise, for the same elements under other names.
     unsafe {
-        if split::fits(extents) && !vector::shares(extents, b) {
-            return split::product(pool, level, extents, a, b, out, parallel);
+        if is_long(extents) && !vector::shares(extents, b) {
+            return in_parts(pool, level, extents, out, parallel, |terms, out| {
+                let extents = Extents { k: terms.len(), ..extents };
+                whole(pool, level, extents, a.from(0, terms.start), b.from(terms.start, 0), out, false)
+            });
         }
         whole(pool, level, extents, a, b, out, parallel)
     }
+}
+
+/// Whether a product has so long sums of so few elements that it is cut along the sum.
+fn is_long(Extents { m, n, k }: Extents) -> bool {
+    let elements = m.saturating_mul(n);
+    k >= LONG && elements <= FEW && elements.saturating_mul(k) >= PARALLEL
 }
 
 /// `out = a b`, each sum in one piece.
 ///
 /// # Safety
 /// As for [`Batch::run`].
-pub(super) unsafe fn whole<S: Stored>(
+unsafe fn whole<S: Stored>(
     pool: &Arc<Pool>,
     level: Level,
     extents: Extents,

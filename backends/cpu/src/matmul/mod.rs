@@ -2,7 +2,6 @@
 #![allow(unsafe_code, reason = "hands verified memory to the methods")]
 
 mod batch;
-mod split;
 mod vector;
 
 use crate::backend::{block_of, in_use, refused};
