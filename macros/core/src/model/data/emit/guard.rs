@@ -67,7 +67,12 @@ pub(super) fn bindings(model: &Model, config: &TokenStream, expressions: &[Token
     expressions.iter().for_each(|tokens| idents(tokens.clone(), &mut used));
     let dims = model.dims.iter().map(|d| &d.name).filter(|d| used.contains(&d.to_string()));
     let dims = dims.map(|d| quote!(let #d = #config.#d;));
-    let plain = model.fields.iter().filter(|f| matches!(f.kind, Kind::Config { .. }));
+    // Whether there is a layer or a parameter is a setting under its name.
+    let plain = model.fields.iter().filter(|f| match f.kind {
+        Kind::Config { .. } => true,
+        Kind::Layer { flag, .. } | Kind::Tensor { flag, .. } => flag.is_some(),
+        Kind::Unit => false,
+    });
     let plain = plain.filter(|f| used.contains(&f.ident.to_string())).map(|f| {
         let (cfgs, name) = (&f.cfgs, &f.ident);
         quote!(#(#cfgs)* let #name = ::core::clone::Clone::clone(&#config.#name);)
