@@ -2,7 +2,7 @@
 
 use super::inputs::{Inputs, Stop};
 use super::registry::{Results, Row};
-use cotangent::__private::{Model, Pullback, Want};
+use cotangent::__private::{Pullback, Want};
 use cotangent::layers::{Linear, LinearConfig, MultiheadAttention, MultiheadAttentionConfig, MultiheadAttentionGrads};
 use cotangent::ops::{AttentionMask, scaled_dot_product_attention_with};
 use cotangent::{Bool, Device, Param, Rng, Tensor};

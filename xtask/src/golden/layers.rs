@@ -5,7 +5,7 @@ use super::registry::{Results, Row};
 use cotangent::__private::{Model, Pullback, Want};
 use cotangent::layers::{Embedding, EmbeddingConfig, EmbeddingGrads, LayerNorm, LayerNormConfig, LayerNormGrads};
 use cotangent::layers::{Linear, LinearConfig, LinearGrads};
-use cotangent::{Device, Param, Rng, Tensor};
+use cotangent::{Device, Param, Rng};
 
 pub(super) const ROWS: &[Row] = &[("Linear", linear), ("Embedding", embedding), ("LayerNorm", layer_norm)];
 
