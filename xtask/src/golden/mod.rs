@@ -4,6 +4,7 @@
 //! cotangents of the results and gradients. Nothing here depends on file names: any folder of that form runs.
 
 mod activations;
+mod attention;
 mod case;
 mod compare;
 mod elementwise;

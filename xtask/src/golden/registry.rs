@@ -2,7 +2,7 @@
 
 use super::case::{Array, Data};
 use super::inputs::{Inputs, Stop};
-use super::{activations, elementwise, further, kinds, layers, losses, movement, ops, optim, reductions};
+use super::{activations, attention, elementwise, further, kinds, layers, losses, movement, ops, optim, reductions};
 use cotangent::{Bool, DType, Int, Tensor};
 
 /// Computes everything that a case of one operation expects.
@@ -15,6 +15,7 @@ pub(super) type Row = (&'static str, Entry);
 pub(super) fn entry(op: &str) -> Option<Entry> {
     let groups = [
         activations::ROWS,
+        attention::ROWS,
         elementwise::ROWS,
         further::ROWS,
         kinds::ROWS,
