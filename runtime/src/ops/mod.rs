@@ -10,6 +10,7 @@ mod accumulate;
 mod arith;
 mod arith_pullback;
 mod assign;
+mod batch_norm;
 mod bits;
 mod clamp;
 mod closeness;
@@ -51,7 +52,7 @@ mod summation;
 mod turn;
 
 pub use compare::select;
-pub use conv::Bias;
+pub use conv::OptionalTensor;
 pub use index::{ELLIPSIS, Entry, NEW, Reduce};
 pub use lines::Placed;
 pub use movement::{
