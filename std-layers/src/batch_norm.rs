@@ -23,6 +23,9 @@ macro_rules! batch_norms {
             /// The running variance of each channel.
             #[state(ones)]
             pub running_var: State![C],
+            /// How many batches moved the running statistics.
+            #[state(zeros)]
+            pub num_batches_tracked: State![],
             /// The part of the running statistics that a batch replaces.
             #[config(0.1)]
             pub momentum: f64,
@@ -39,6 +42,7 @@ macro_rules! batch_norms {
                     let count = x.numel();
                     let (y, mean, var) = x.batch_norm(self.weight, self.bias, self.eps);
                     no_grad(cx.update(&self.running_mean, |old| moved(old, mean.clone(), self.momentum)));
+                    no_grad(cx.update(&self.num_batches_tracked, |old| old + 1.0));
                     no_grad(cx.update(&self.running_var, |old| moved(old, unbiased(var.clone(), count), self.momentum)));
                     y
                 } else {

@@ -15,7 +15,7 @@ pub(super) const ROWS: &[Row] = &[
 ];
 
 /// A layer whose parameters the case will replace.
-fn layer<M: Model>(config: &M::Config) -> M {
+pub(super) fn layer<M: Model>(config: &M::Config) -> M {
     cotangent::__private::init_model(config, &mut Rng::seed(0), &Device::default())
 }
 

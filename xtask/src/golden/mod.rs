@@ -17,6 +17,7 @@ mod ops;
 mod optim;
 mod reductions;
 mod registry;
+mod vision;
 
 use crate::options::{Given, Opt, Program};
 use case::Case;
