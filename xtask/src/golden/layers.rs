@@ -10,7 +10,7 @@ use cotangent::{Device, Param, Rng};
 pub(super) const ROWS: &[Row] = &[("Linear", linear), ("Embedding", embedding), ("LayerNorm", layer_norm)];
 
 /// A layer whose parameters the case will replace.
-fn layer<M: Model>(config: &M::Config) -> M {
+pub(super) fn layer<M: Model>(config: &M::Config) -> M {
     cotangent::__private::init_model(config, &mut Rng::seed(0), &Device::default())
 }
 

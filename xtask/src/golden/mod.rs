@@ -18,6 +18,7 @@ mod ops;
 mod optim;
 mod reductions;
 mod registry;
+mod vision;
 
 use crate::options::{Given, Opt, Program};
 use case::Case;
