@@ -1,5 +1,5 @@
 use crate::memory::{Block, Pool};
-use crate::{attention, launch, matmul, order};
+use crate::{attention, conv, launch, matmul, order};
 use cotangent_hal::native::Level;
 use cotangent_hal::{Arg, Backend, Buffer, Caps, Error, Kernel, LibraryCall, Result};
 use std::sync::{Arc, OnceLock};
@@ -17,7 +17,13 @@ pub struct CpuBackend {
 impl CpuBackend {
     /// A backend with a memory pool of its own.
     pub fn new() -> Self {
-        let level = Level::detect();
+        CpuBackend::with_level(Level::detect())
+    }
+
+    /// A backend with a memory pool of its own whose kernels and products use no more than these instructions, or those
+    /// that the processor has.
+    pub fn with_level(level: Level) -> Self {
+        let level = level.min(Level::detect());
         let threads = threads();
         let plural = if threads == 1 { "" } else { "s" };
         let description = format!("{} with {level}, {threads} thread{plural}", std::env::consts::ARCH);
@@ -89,11 +95,16 @@ impl Backend for CpuBackend {
 
     fn library(&self, call: &LibraryCall<'_>) -> Result<()> {
         match call {
-            LibraryCall::MatMul { a, b, out } => matmul::matmul(&self.pool, self.level, a, b, out),
+            LibraryCall::MatMul { a, b, out, epilogue } => {
+                matmul::matmul(&self.pool, self.level, [a, b, out], epilogue)
+            }
             LibraryCall::Sort { x, values, at, descending } => order::sort(&self.pool, x, values, at, *descending),
             LibraryCall::Attention { of, out, lse } => attention::forward(&self.pool, self.level, of, out, lse),
             LibraryCall::AttentionBackward { of, out, lse, d_out, d_q, d_k, d_v, d_mask } => {
                 attention::backward(&self.pool, self.level, of, [out, lse, d_out], [d_q, d_k, d_v, d_mask])
+            }
+            LibraryCall::Convolution { part, x, w, y, bias, window } => {
+                conv::convolution(&self.pool, *part, [x, w, y], bias.as_ref(), window)
             }
         }
     }

@@ -1,4 +1,5 @@
-//! The CPU backend: pooled memory, the driver that runs kernels tile by tile, matrix products, and sorting.
+//! The CPU backend: pooled memory, the driver that runs kernels tile by tile, matrix products,
+//! convolutions, and sorting.
 //!
 //! Kernels see contiguous tiles of the dtypes that they compute in; strides, broadcasting, aliasing, conversion between
 //! dtypes and threads are this crate's. Results do not depend
@@ -9,7 +10,9 @@
 
 mod attention;
 mod backend;
+mod conv;
 mod convert;
+mod gemm;
 mod launch;
 mod map;
 mod matmul;

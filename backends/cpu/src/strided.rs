@@ -80,7 +80,7 @@ pub(crate) unsafe fn transfer(
 }
 
 /// Whether elements lie one after another.
-fn is_dense(extents: &[usize], strides: &[isize]) -> bool {
+pub(crate) fn is_dense(extents: &[usize], strides: &[isize]) -> bool {
     let dense = row_major(extents);
     extents.iter().zip(strides).zip(dense).all(|((&extent, &stride), dense)| extent <= 1 || stride == dense)
 }

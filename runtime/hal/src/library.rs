@@ -3,10 +3,10 @@ use crate::View;
 /// The operations that an expert library does better than a kernel. A new one must name that library.
 #[derive(Clone, Copy, Debug)]
 pub enum LibraryCall<'a> {
-    /// `out[n] = a[n] b[n]`, batches of matrix products (on the CPU: the crate `gemm-f32`).
+    /// `out[n] = a[n] b[n]`, batches of matrix products, with an [`Epilogue`] applied to them. (On GPUs: cuBLASLt.)
     ///
     /// `a: [N, M, K]`, `b: [N, K, P]`, `out: [N, M, P]`, all of one float dtype and of any strides except that `out`
-    /// does not repeat elements. `K = 0` gives zeros.
+    /// does not repeat elements. Sums are of `DType::compute`, rounded once, after the epilogue; an empty sum is zero.
     MatMul {
         /// Left factors.
         a: View<'a>,
@@ -14,6 +14,8 @@ pub enum LibraryCall<'a> {
         b: View<'a>,
         /// Products.
         out: View<'a>,
+        /// What becomes of each element before it is stored.
+        epilogue: Epilogue<'a>,
     },
     /// The first `k` elements of each row in order, and the places where they were. Equal elements stay in the order of
     /// their places. NaN is larger than all numbers and equal to itself, and both zeros are equal. (On the CPU: radix
@@ -62,6 +64,28 @@ pub enum LibraryCall<'a> {
         /// That of the scores and so of a mask, `[B, H, T, S]`, of the dtype that `q` is computed in.
         d_mask: Option<View<'a>>,
     },
+    /// The two-dimensional convolution of images, or one of its derivatives: with zeros outside of the images,
+    /// `y[n, o, i, j] = bias[o] + sum_{c, k, l} w[o, c, k, l] x[n, c', i * stride + k * dilation - padding, ..]`,
+    /// where the channels `c'` of a filter are those of its group. (On GPUs: cuDNN.)
+    ///
+    /// `x: [N, C, H, W]`, `w: [O, C / groups, KH, KW]`, `y: [N, O, OH, OW]`, `bias: [O]`, all of one float dtype and of
+    /// any strides except that the part that is written does not repeat elements. Sums are of `DType::compute`, rounded
+    /// once; an empty sum is zero. The extents of `y` are free: what lies behind the last row and column of an image is
+    /// zero as what lies before the first.
+    Convolution {
+        /// Which of the three is computed from the other two.
+        part: ConvolutionPart,
+        /// Images.
+        x: View<'a>,
+        /// Filters.
+        w: View<'a>,
+        /// What the filters make of the images.
+        y: View<'a>,
+        /// What is added to each channel of the output; only where that is computed.
+        bias: Option<View<'a>>,
+        /// How the filters move over the images.
+        window: &'a Window,
+    },
 }
 
 /// What attention reads: of one float dtype and any strides. The heads of the queries are a multiple of those of the keys
@@ -80,4 +104,55 @@ pub struct Attention<'a> {
     pub causal: bool,
     /// What the products of queries and keys are multiplied by.
     pub scale: f64,
+}
+
+/// What is applied to the elements of a product while they are at hand: first the bias is added, then the function is
+/// applied. The default leaves them as they are.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Epilogue<'a> {
+    /// What is added to each column: `[P]`, of the product's dtype.
+    pub bias: Option<View<'a>>,
+    /// The function.
+    pub activation: Activation,
+}
+
+/// A function of one element that ends a product, by the formula that the operation of this name has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Activation {
+    /// The element itself.
+    #[default]
+    Identity,
+    /// `max(x, 0)`.
+    Relu,
+    /// `x / 2 * (1 + erf(x / sqrt 2))`.
+    Gelu,
+    /// `x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))`.
+    GeluTanh,
+    /// `x / (1 + e^-x)`.
+    Silu,
+}
+
+/// Which of its operands a convolution computes. The convolution is linear in images and filters; from `y` as a
+/// cotangent, the two other parts are the cotangents of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConvolutionPart {
+    /// `y` from `x` and `w`.
+    Output,
+    /// `x` from `w` and `y`: what the transposed convolution computes.
+    Input,
+    /// `w` from `x` and `y`.
+    Weight,
+}
+
+/// How the filters of a convolution move over the images, along rows and columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Steps between neighbouring places of a filter, at least 1.
+    pub stride: [usize; 2],
+    /// Zeros before the first row and column.
+    pub padding: [usize; 2],
+    /// Distance of neighbouring elements of a filter, at least 1.
+    pub dilation: [usize; 2],
+    /// Parts that images and outputs are split into along their channels, at least 1, each with filters of its own.
+    pub groups: usize,
 }

@@ -1,0 +1,234 @@
+//! Convolutions: verification, and how operands become contiguous elements of the dtype that is computed in.
+#![allow(unsafe_code, reason = "hands verified memory to the loops")]
+
+mod plain;
+
+use crate::backend::{block_of, in_use, refused, threads};
+use crate::launch::{outside, range, repeats};
+use crate::memory::{Block, Pool};
+use crate::strided::{self, Side, Way};
+use cotangent_hal::{ConvolutionPart, DType, Error, Result, View, Window};
+use plain::Real;
+use std::slice;
+use std::sync::Arc;
+
+/// Multiplications from which a convolution is worth several threads.
+const PARALLEL: usize = 1 << 17;
+
+/// The extents of a convolution, channels by group.
+#[derive(Clone, Copy)]
+struct Extents {
+    images: usize,
+    groups: usize,
+    /// Channels of a group in the images and in the outputs.
+    channels: usize,
+    filters: usize,
+    /// Rows and columns of an image, of a filter, and of an output.
+    image: [usize; 2],
+    filter: [usize; 2],
+    output: [usize; 2],
+}
+
+impl Extents {
+    /// Multiplications, at most.
+    fn work(&self) -> usize {
+        let of = |[rows, columns]: [usize; 2]| rows.saturating_mul(columns);
+        let planes = self.images.saturating_mul(self.groups * self.channels).saturating_mul(self.filters);
+        planes.saturating_mul(of(self.filter)).saturating_mul(of(self.output))
+    }
+}
+
+/// See [`LibraryCall::Convolution`](cotangent_hal::LibraryCall::Convolution).
+pub(crate) fn convolution(
+    pool: &Arc<Pool>,
+    part: ConvolutionPart,
+    [x, w, y]: [&View<'_>; 3],
+    bias: Option<&View<'_>>,
+    window: &Window,
+) -> Result<()> {
+    let dtype = x.dtype;
+    if !dtype.is_float() {
+        return Err(Error::Dtype { op: "convolution".into(), given: dtype, accepted: DType::FLOATS.to_vec() });
+    }
+    let views: Vec<&View<'_>> = [x, w, y].into_iter().chain(bias).collect();
+    if let Some(other) = views.iter().find(|view| view.dtype != dtype) {
+        return Err(Error::Dtype { op: "convolution".into(), given: other.dtype, accepted: vec![dtype] });
+    }
+    let extents = extents(x, w, y, window).ok_or_else(|| misshapen(x, w, y, window))?;
+    if let Some(bias) = bias {
+        if part != ConvolutionPart::Output {
+            return Err(refused("convolution: a bias belongs to the output, which is not what is computed".into()));
+        }
+        if bias.shape != [y.shape[1]] {
+            let message = format!("the bias is {:?}, expected [{}]", bias.shape, y.shape[1]);
+            return Err(Error::Shape { op: "convolution".into(), message });
+        }
+    }
+    let target = match part {
+        ConvolutionPart::Input => 0,
+        ConvolutionPart::Weight => 1,
+        ConvolutionPart::Output => 2,
+    };
+    let blocks = views.iter().map(|view| block_of(view.buffer)).collect::<Result<Vec<_>>>()?;
+    let mut ranges = Vec::with_capacity(4);
+    for (i, view) in views.iter().enumerate() {
+        let Some(range) = range(view, blocks[i]) else {
+            let message = format!("the {} {}", ["input", "weight", "output", "bias"][i], outside(view, blocks[i]));
+            return Err(Error::Shape { op: "convolution".into(), message });
+        };
+        ranges.push(range);
+    }
+    if views[target].is_empty() {
+        return Ok(());
+    }
+    if repeats(views[target].shape, views[target].strides) {
+        return Err(refused("convolution: the result repeats elements; give it memory of its own".into()));
+    }
+    let (low, high) = ranges[target];
+    for i in (0..views.len()).filter(|&i| i != target) {
+        if std::ptr::eq(blocks[i], blocks[target]) && ranges[i].0 < high && low < ranges[i].1 {
+            return Err(refused("convolution: the result overlaps an operand; give it memory of its own".into()));
+        }
+    }
+    // A buffer that holds several operands is borrowed once, for writing where one of them is the result.
+    let mut borrows = Vec::with_capacity(4);
+    for i in 0..views.len() {
+        if !(0..i).any(|j| std::ptr::eq(blocks[i], blocks[j])) {
+            borrows.push(blocks[i].borrow(std::ptr::eq(blocks[i], blocks[target])).ok_or_else(in_use)?);
+        }
+    }
+    let mut operands = Vec::with_capacity(4);
+    for (i, view) in views.iter().enumerate() {
+        let offset = if ranges[i].0 < ranges[i].1 { view.offset } else { 0 };
+        let ptr = blocks[i].ptr().wrapping_add(offset * dtype.size());
+        // SAFETY: the elements are verified and borrowed; those of the target are distinct and overlap no other.
+        operands.push(unsafe { Dense::new(pool, view, ptr, i != target) }?);
+    }
+    // SAFETY: each operand is as long as its view, of the dtype that is computed in, and only the target is written.
+    unsafe {
+        if dtype == DType::F64 {
+            run::<f64>(part, &extents, window, &operands);
+        } else {
+            run::<f32>(part, &extents, window, &operands);
+        }
+        operands[target].store(pool, views[target])
+    }
+}
+
+/// # Safety
+/// The operands are those of a verified call, of dtype `T`; the one that `part` names is the caller's alone.
+unsafe fn run<T: Real>(part: ConvolutionPart, extents: &Extents, window: &Window, operands: &[Dense]) {
+    let parallel = extents.work() >= PARALLEL && threads() > 1;
+    let [x, w, y] = [&operands[0], &operands[1], &operands[2]];
+    // SAFETY: the caller's promise.
+    unsafe {
+        let bias = operands.get(3).map(|bias| bias.read());
+        match part {
+            ConvolutionPart::Output => {
+                plain::output(extents, window, x.read(), w.read(), bias, y.write::<T>(), parallel)
+            }
+            ConvolutionPart::Input => plain::input(extents, window, w.read(), y.read(), x.write::<T>(), parallel),
+            ConvolutionPart::Weight => plain::weight(extents, window, x.read(), y.read(), w.write::<T>(), parallel),
+        }
+    }
+}
+
+/// The elements of a view one after another, in the dtype that is computed in: the view's own memory, or a copy.
+struct Dense {
+    ptr: *mut u8,
+    len: usize,
+    /// Where the view's elements lie, and the memory of the copy.
+    copy: Option<(*mut u8, Block)>,
+}
+
+impl Dense {
+    /// # Safety
+    /// The elements of `view`, the first at `ptr`, may be read where `filled`, else written.
+    unsafe fn new(pool: &Arc<Pool>, view: &View<'_>, ptr: *mut u8, filled: bool) -> Result<Dense> {
+        let (len, compute) = (view.len(), view.dtype.compute());
+        if view.dtype == compute && strided::is_dense(view.shape, view.strides) {
+            return Ok(Dense { ptr, len, copy: None });
+        }
+        let memory = pool.take(len * compute.size())?;
+        let dense = Dense { ptr: memory.ptr(), len, copy: Some((ptr, memory)) };
+        if filled && len > 0 {
+            // SAFETY: the caller's promise; the scratch is this value's alone.
+            unsafe { dense.transfer(Way::In, pool, view, ptr) }?;
+        }
+        Ok(dense)
+    }
+
+    /// Brings what was computed to the elements of the view.
+    ///
+    /// # Safety
+    /// The elements of `view`, which this was made of, are the caller's alone and all elements of this are written.
+    unsafe fn store(&self, pool: &Arc<Pool>, view: &View<'_>) -> Result<()> {
+        match &self.copy {
+            // SAFETY: the caller's promise.
+            Some((ptr, _)) => unsafe { self.transfer(Way::Out, pool, view, *ptr) },
+            None => Ok(()),
+        }
+    }
+
+    /// # Safety
+    /// The elements of `view`, the first at `tensor`, and those of this, may be read and written as `way` says.
+    unsafe fn transfer(&self, way: Way, pool: &Arc<Pool>, view: &View<'_>, tensor: *mut u8) -> Result<()> {
+        let raw = pool.take(view.len() * view.dtype.size())?;
+        let strides = strided::row_major(view.shape);
+        let scratch = Side { ptr: self.ptr, strides: &strides[..view.shape.len()] };
+        let tensor = Side { ptr: tensor, strides: view.strides };
+        // SAFETY: the caller's promise; `raw` is as long as the view.
+        unsafe {
+            strided::transfer(way, view.shape, (view.dtype, tensor), (view.dtype.compute(), scratch), raw.ptr());
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// The elements are of type `T` and nobody writes them while the slice lives.
+    unsafe fn read<T>(&self) -> &[T] {
+        // SAFETY: the caller's promise; memory of the pool is initialised and aligned.
+        unsafe { slice::from_raw_parts(self.ptr.cast(), self.len) }
+    }
+
+    /// # Safety
+    /// The elements are of type `T`, and the caller's alone while the slice lives.
+    #[allow(clippy::mut_from_ref, reason = "the elements are memory of a call, whose owner says who may write")]
+    unsafe fn write<T>(&self) -> &mut [T] {
+        // SAFETY: the caller's promise; memory of the pool is initialised and aligned.
+        unsafe { slice::from_raw_parts_mut(self.ptr.cast(), self.len) }
+    }
+}
+
+/// The extents, where the shapes fit together and every position is a number.
+fn extents(x: &View<'_>, w: &View<'_>, y: &View<'_>, window: &Window) -> Option<Extents> {
+    let (&[images, c, h, width], &[o, channels, kh, kw], &[y_images, y_o, oh, ow]) = (x.shape, w.shape, y.shape) else {
+        return None;
+    };
+    let groups = window.groups;
+    let fits = groups > 0
+        && o % groups == 0
+        && channels.checked_mul(groups) == Some(c)
+        && (y_images, y_o) == (images, o)
+        && window.stride.iter().chain(&window.dilation).all(|&n| n > 0);
+    if !fits {
+        return None;
+    }
+    let (filter, output) = ([kh, kw], [oh, ow]);
+    for axis in 0..2 {
+        let last = output[axis].saturating_sub(1).checked_mul(window.stride[axis])?;
+        let reach = filter[axis].saturating_sub(1).checked_mul(window.dilation[axis])?;
+        isize::try_from(last.checked_add(reach)?.checked_add(window.padding[axis])?).ok()?;
+    }
+    Some(Extents { images, groups, channels, filters: o / groups, image: [h, width], filter, output })
+}
+
+#[cold]
+fn misshapen(x: &View<'_>, w: &View<'_>, y: &View<'_>, window: &Window) -> Error {
+    let message = format!(
+        "`{:?}` with the filters `{:?}` into `{:?}`, expected `[N, C, H, W]` with `[O, C / groups, KH, KW]` into \
+         `[N, O, OH, OW]`; {window:?}, whose numbers but the padding are at least 1",
+        x.shape, w.shape, y.shape
+    );
+    Error::Shape { op: "convolution".into(), message }
+}
