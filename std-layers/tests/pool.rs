@@ -42,5 +42,8 @@ fn values_of_pytorch() {
 #[test]
 fn a_window_that_does_not_fit_is_refused() {
     let x = Tensor::zeros([1, 2, 2], &device());
-    check_refused(layer::<MaxPool2d>(&MaxPool2dConfig::new(3)).try_forward(x), &["a window of 3", "axis 1 of [1, 2, 2] is 2"]);
+    check_refused(
+        layer::<MaxPool2d>(&MaxPool2dConfig::new(3)).try_forward(x),
+        &["a window of 3", "axis 1 of [1, 2, 2] is 2"],
+    );
 }

@@ -23,7 +23,7 @@ impl Cnn {
     fn forward(&self, x: Tensor![B, 1, 28, 28], cx: &mut Cx) -> Tensor![B, 10] {
         let x = self.conv1.forward(x).relu();
         let x = self.pool.forward(self.conv2.forward(x).relu());
-        let x = self.fc1.forward(self.drop1.forward(x, cx).flatten(1, -1)).relu();
+        let x = self.fc1.forward(self.drop1.forward(x, cx).flatten(1)).relu();
         self.fc2.forward(self.drop2.forward(x, cx))
     }
 
