@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "hands verified memory to products")]
 
 use super::Extents;
-use super::patches::{Grid, Patches, Planes, Turned};
+use super::patches::{Grid, Padded, Patches, Planes, Turned};
 use crate::backend::threads;
 use crate::gemm::{self, Element, Epilogue, Factor, Matrix, Output, Product, Stored, Strided, in_parts};
 use crate::memory::Pool;
@@ -75,9 +75,10 @@ pub(super) fn weight<T: Element + Stored<Computed = T>>(
     [x, y]: [&[T]; 2],
     w: &mut [T],
 ) -> Result<()> {
-    let &Extents { images, groups, channels, filters, image, filter, .. } = extents;
-    let (level, grid) = (means.level, grid(extents, window));
-    let (area, plane, taps) = (grid.area(), image[0] * image[1], channels * filter[0] * filter[1]);
+    let &Extents { images, groups, channels, filters, filter, .. } = extents;
+    let padded = Padded::new(means.pool, grid(extents, window), (images * groups * channels, x), means.parallel)?;
+    let (level, grid, x) = (means.level, padded.grid, padded.images());
+    let (area, plane, taps) = (grid.area(), grid.image[0] * grid.image[1], channels * filter[0] * filter[1]);
     let shape = gemm::Extents { m: filters, n: taps, k: images * area };
     each(means, w, filters * taps, |group, w, means| {
         // Without images there is nothing to begin at.
@@ -182,6 +183,9 @@ impl<T: Element + Stored<Computed = T>> Filtered<'_, T> {
     /// Computes the planes that the filters make of the images.
     fn run(&self, means: Means<'_>, planes: &mut [T]) -> Result<()> {
         let Filtered { grid, groups, channels, filters, images, weights, bias } = *self;
+        let count = planes.len() / (filters * grid.area()) * channels;
+        let padded = Padded::new(means.pool, grid, (count, images), means.parallel)?;
+        let (grid, images) = (padded.grid, padded.images());
         let (level, area, plane) = (means.level, grid.area(), grid.image[0] * grid.image[1]);
         let k = channels * grid.filter[0] * grid.filter[1];
         let extents = gemm::Extents { m: filters, n: area, k };
