@@ -58,22 +58,22 @@ fn a_loop_keeps_one_input_an_iteration() {
     let ct = || Some(Tensor::ones([0; 0], &device));
 
     // The pool gives nothing back to the system this early, so that what it holds is the most that was in use.
-    let (used, held) = (pool.used_bytes(), pool.held_bytes());
+    let (used, held) = (pool.memory().used, pool.memory().held);
     let (_, back) = model.kept__vjp(x.clone(), &mut Cx::train(0), Want::ALL);
-    let kept = pool.used_bytes() - used;
+    let kept = pool.memory().used - used;
     // The input of the first block is `x`, that of the square is the last block's output.
     assert_eq!(kept, LAYERS * INPUT);
     let mut grads = DeepGrads::default();
     back.pull(ct(), &mut grads);
-    let peak = pool.held_bytes() - held;
+    let peak = pool.memory().held - held;
     drop(grads);
-    assert_eq!(pool.used_bytes(), used);
+    assert_eq!(pool.memory().used, used);
 
     let (_, back) = model.plain__vjp(x, &mut Cx::train(0), Want::ALL);
-    let residuals = pool.used_bytes() - used;
+    let residuals = pool.memory().used - used;
     assert!(residuals > 4 * kept, "{residuals} bytes of residuals, {kept} with checkpoints");
     let mut grads = DeepGrads::default();
     back.pull(ct(), &mut grads);
-    let without = pool.held_bytes() - held;
+    let without = pool.memory().held - held;
     assert!(2 * peak < without, "a peak of {peak} bytes with checkpoints, {without} without");
 }

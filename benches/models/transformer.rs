@@ -20,7 +20,7 @@ impl Block {
 }
 
 #[model(dims(V, S, C, H, L))]
-struct Gpt {
+pub(crate) struct Gpt {
     tokens: Embedding![V, C],
     positions: Embedding![S, C],
     blocks: [Block![C, H]; L],
@@ -37,7 +37,7 @@ impl Gpt {
         self.tokens.logits(self.norm.forward(x))
     }
 
-    fn loss(&self, ids: Tensor![Int; B, T], next: Tensor![Int; N]) -> Tensor![] {
+    pub(crate) fn loss(&self, ids: Tensor![Int; B, T], next: Tensor![Int; N]) -> Tensor![] {
         self.forward(ids).reshape([B * T, V]).cross_entropy(next)
     }
 }

@@ -1,8 +1,8 @@
 //! Devices: where tensors live and kernels run.
 
 use crate::raise::raised;
-use crate::report;
-use cotangent_hal::{Arg, Backend, Buffer, Caps, Kernel, LibraryCall};
+use crate::watch;
+use cotangent_hal::{Arg, Backend, Buffer, Caps, Kernel, LibraryCall, MemoryUse};
 use std::fmt;
 use std::sync::Arc;
 #[cfg(feature = "cpu")]
@@ -25,6 +25,12 @@ impl Device {
         *CPU.get_or_init(|| Device::from_backend(cotangent_cpu::CpuBackend::shared()))
     }
 
+    /// The processor once more, with tensors of its own that take at most `bytes` of memory together.
+    #[cfg(feature = "cpu")]
+    pub fn cpu_with_limit(bytes: usize) -> Device {
+        Device::from_backend(Arc::new(cotangent_cpu::CpuBackend::with_limit(bytes)))
+    }
+
     /// The device that runs on `backend`, which it keeps until the process ends. Clones of one `Arc` give equal devices.
     pub fn from_backend(backend: Arc<dyn Backend>) -> Device {
         let kept: &'static Arc<dyn Backend> = Box::leak(Box::new(backend));
@@ -39,6 +45,16 @@ impl Device {
     /// What the device is and can do.
     pub fn caps(&self) -> &Caps {
         self.backend.caps()
+    }
+
+    /// How much memory the device's tensors take, and the most that they took at once.
+    pub fn memory(&self) -> MemoryUse {
+        self.backend.memory()
+    }
+
+    /// Makes the peak of [`memory`](Device::memory) what is used now, so that a later one is of what ran in between.
+    pub fn reset_peak_memory(&self) {
+        self.backend.reset_peak();
     }
 
     /// Waits until all work issued so far is done; raises where that work failed.
@@ -56,15 +72,15 @@ impl Device {
     /// Runs `kernel` over the index space `shape`; raises what the backend refuses.
     #[track_caller]
     pub(crate) fn launch(&self, kernel: &'static Kernel, shape: &[usize], args: &[Arg<'_>]) {
-        report::launched();
-        raised(self.backend.launch(kernel, shape, args))
+        let run = || raised(self.backend.launch(kernel, shape, args));
+        if watch::is_on() { watch::launch(self, kernel, args, run) } else { run() }
     }
 
     /// Runs an operation of an expert library; raises what the backend refuses.
     #[track_caller]
     pub(crate) fn library(&self, call: &LibraryCall<'_>) {
-        report::launched();
-        raised(self.backend.library(call))
+        let run = || raised(self.backend.library(call));
+        if watch::is_on() { watch::library(self, call, run) } else { run() }
     }
 
     /// Copies bytes to the start of a buffer.

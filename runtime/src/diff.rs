@@ -6,12 +6,17 @@
 
 use crate::ops::add_ct;
 use crate::tensor::{Kind, Tensor};
+use std::any::Any;
 use std::marker::PhantomData;
 
 /// A value that may carry a derivative.
 pub trait Diff {
     /// Its cotangent, zero at first. `()` for values without a derivative: integers, flags, configuration.
     type Ct: Cotangent;
+
+    /// Shows the float tensors that it is or holds, to what observes a run.
+    #[doc(hidden)]
+    fn tensors(&self, _: &mut dyn FnMut(&Tensor)) {}
 }
 
 /// A cotangent: an element of a vector space whose zero costs nothing to make.
@@ -124,6 +129,9 @@ impl Want {
 
 impl<K: Kind> Diff for Tensor<K> {
     type Ct = K::Ct;
+    fn tensors(&self, f: &mut dyn FnMut(&Tensor)) {
+        (self as &dyn Any).downcast_ref().into_iter().for_each(f);
+    }
 }
 
 impl Cotangent for Option<Tensor> {
@@ -162,12 +170,21 @@ impl<T: Diff + ?Sized> Diff for &mut T {
 }
 impl<T: Diff> Diff for Vec<T> {
     type Ct = Vec<T::Ct>;
+    fn tensors(&self, f: &mut dyn FnMut(&Tensor)) {
+        self.iter().for_each(|part| part.tensors(f));
+    }
 }
 impl<T: Diff> Diff for Option<T> {
     type Ct = T::Ct;
+    fn tensors(&self, f: &mut dyn FnMut(&Tensor)) {
+        self.iter().for_each(|part| part.tensors(f));
+    }
 }
 impl<T: Diff, const N: usize> Diff for [T; N] {
     type Ct = Vec<T::Ct>;
+    fn tensors(&self, f: &mut dyn FnMut(&Tensor)) {
+        self.iter().for_each(|part| part.tensors(f));
+    }
 }
 
 impl<C: Cotangent> Cotangent for Vec<C> {
@@ -188,6 +205,9 @@ macro_rules! tuples {
     ($($($t:ident $i:tt)*;)*) => { $(
         impl<$($t: Diff),*> Diff for ($($t,)*) {
             type Ct = ($($t::Ct,)*);
+            fn tensors(&self, f: &mut dyn FnMut(&Tensor)) {
+                $(self.$i.tensors(f);)*
+            }
         }
         impl<$($t: Cotangent),*> Cotangent for ($($t,)*) {
             fn add(&mut self, other: Self) {

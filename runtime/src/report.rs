@@ -1,8 +1,7 @@
-//! What differentiated calls run and keep: kernels that compute several operations, launches, bytes for the backward
-//! pass.
+//! What differentiated calls run and keep: kernels that compute several operations, launches and their time, memory.
 //!
-//! With `COTANGENT_REPORT=1` in the environment each outermost call of a companion (`loss_grad`, ..) prints that to
-//! standard error, the first time that it is made. [`of`] gives it as a value.
+//! With `COTANGENT_REPORT=1` in the environment each outermost differentiated call (`loss_grad`, ..) prints that to
+//! standard error, the first time that it is made. [`of`] gives it as a value, of any code.
 //!
 //! ```
 //! use cotangent::prelude::*;
@@ -27,19 +26,38 @@
 //! assert_eq!((loss.name.as_str(), loss.groups[0].operations), ("Scaled::loss", "mul_tanh"));
 //! ```
 
+use crate::device::Device;
 use crate::kernel::Fusion;
 use crate::tensor::Raw;
-use std::cell::{Cell, RefCell};
+use crate::watch::{self, REPORT};
+use std::cell::RefCell;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::panic::Location;
 use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant};
 
-/// What calls ran and kept, by method.
+/// What calls ran and kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// In order of the first call.
+    /// Differentiated methods, in order of the first call.
     pub methods: Vec<Method>,
+    /// All launches, of methods or not, by kernel or library call; what took longest comes first.
+    pub launches: Vec<Launches>,
+    /// The most bytes that tensors took at once on the devices of these launches, beyond what they took before.
+    pub peak: usize,
+}
+
+/// The launches of one kernel or library call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launches {
+    /// Its name: that of the operation, or of several that share a kernel.
+    pub name: &'static str,
+    /// How many there were.
+    pub count: usize,
+    /// From start to end, all together.
+    pub time: Duration,
 }
 
 /// What the calls of one method ran and kept.
@@ -78,7 +96,6 @@ pub fn of<T>(f: impl FnOnce() -> T) -> (T, Report) {
 }
 
 thread_local! {
-    static RECORDING: Cell<bool> = const { Cell::new(false) };
     static RECORDER: RefCell<Recorder> = RefCell::default();
 }
 
@@ -89,6 +106,8 @@ struct Recorder {
     frames: Vec<Frame>,
     /// Addresses of what is kept.
     kept: BTreeSet<usize>,
+    /// Devices that ran launches, and the bytes that each used before.
+    devices: Vec<(Device, usize)>,
 }
 
 /// A call under way.
@@ -99,17 +118,20 @@ struct Frame {
 }
 
 fn is_recording() -> bool {
-    RECORDING.with(Cell::get)
+    watch::by(REPORT)
 }
 
 /// Starts a report unless there is one.
 fn begin() -> bool {
-    !RECORDING.with(|r| r.replace(true))
+    !watch::observe(REPORT, true)
 }
 
 fn end() -> Report {
-    RECORDING.with(|r| r.set(false));
-    RECORDER.with_borrow_mut(|r| std::mem::take(r).report)
+    watch::observe(REPORT, false);
+    let Recorder { mut report, devices, .. } = RECORDER.take();
+    report.launches.sort_by_key(|l| Reverse(l.time));
+    report.peak = devices.iter().map(|(device, before)| device.memory().peak.saturating_sub(*before)).sum();
+    report
 }
 
 /// Whether the environment asks for reports.
@@ -118,42 +140,41 @@ fn wished() -> bool {
     *WISHED.get_or_init(|| std::env::var_os("COTANGENT_REPORT").is_some_and(|v| !v.is_empty() && v != "0"))
 }
 
-/// A call of a companion.
+/// A differentiated call.
 #[must_use = "the call ends when this is dropped"]
 #[derive(Debug)]
 pub struct Call {
-    recording: bool,
+    /// Whether it is one of the calls of the report.
+    open: bool,
     /// Whether the report is that of this call.
     outermost: bool,
 }
 
 impl Call {
-    /// Opens a call of the method of that name.
+    /// Opens a call of the companion of that method.
     pub fn open(name: &'static str) -> Call {
-        let outermost = wished() && !is_recording() && is_new(name) && begin();
-        let recording = is_recording();
-        if recording {
+        let outermost = starts(name);
+        let open = is_recording();
+        if open {
             RECORDER.with_borrow_mut(|r| r.open(name));
         }
-        Call { recording, outermost }
+        Call { open, outermost }
     }
 
-    /// A call that no report speaks of.
-    pub fn unreported() -> Call {
-        Call { recording: false, outermost: false }
+    /// What stands around a call of the companion of that method and the backward pass from its result.
+    pub fn around(name: &'static str) -> Call {
+        Call { open: false, outermost: starts(name) }
     }
+}
 
-    /// Says which field's call comes next; none for the method's own operations.
-    pub fn at(&self, field: &'static str) {
-        if self.recording {
-            RECORDER.with_borrow_mut(|r| r.frames.iter_mut().rev().take(1).for_each(|frame| frame.field = field));
-        }
-    }
+/// Starts the report that the environment asks for, unless this method had its own before.
+fn starts(name: &'static str) -> bool {
+    wished() && !is_recording() && is_new(name) && begin()
 }
 
 impl Drop for Call {
     fn drop(&mut self) {
-        if self.recording {
+        if self.open {
             RECORDER.with_borrow_mut(|r| r.frames.pop());
         }
         if self.outermost {
@@ -163,6 +184,13 @@ impl Drop for Call {
                 eprint!("{report}");
             }
         }
+    }
+}
+
+/// Says which field's call comes next; none for a method's own operations.
+pub(crate) fn in_field(field: &'static str) {
+    if is_recording() {
+        RECORDER.with_borrow_mut(|r| r.frames.iter_mut().rev().take(1).for_each(|frame| frame.field = field));
     }
 }
 
@@ -190,11 +218,29 @@ impl Recorder {
     }
 }
 
-/// Counts a launch.
-pub(crate) fn launched() {
-    if is_recording() {
-        RECORDER.with_borrow_mut(|r| r.top().into_iter().for_each(|m| m.launches += 1));
-    }
+/// Runs a launch, and counts and times it.
+pub(crate) fn launched(device: &Device, name: &'static str, run: impl FnOnce()) {
+    RECORDER.with_borrow_mut(|r| {
+        if r.devices.iter().all(|(known, _)| known != device) {
+            device.reset_peak_memory();
+            r.devices.push((*device, device.memory().used));
+        }
+    });
+    device.sync();
+    let start = Instant::now();
+    run();
+    device.sync();
+    let time = start.elapsed();
+    RECORDER.with_borrow_mut(|r| {
+        r.top().into_iter().for_each(|m| m.launches += 1);
+        match r.report.launches.iter_mut().find(|l| l.name == name) {
+            Some(known) => {
+                known.count += 1;
+                known.time += time;
+            }
+            None => r.report.launches.push(Launches { name, count: 1, time }),
+        }
+    });
 }
 
 /// Notes operations that share a kernel.
@@ -232,7 +278,27 @@ pub(crate) fn kept(raw: &Raw) {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.methods.iter().try_for_each(|method| method.fmt(f))
+        self.methods.iter().try_for_each(|method| method.fmt(f))?;
+        let (count, time) = self.launches.iter().fold((0, Duration::ZERO), |(n, t), l| (n + l.count, t + l.time));
+        writeln!(f, "{count} launches in {}, at most {} more in use", Time(time), Bytes(self.peak))?;
+        for Launches { name, count, time } in &self.launches {
+            writeln!(f, "  {name:<40} {count:>6} {:>10}", Time(*time).to_string())?;
+        }
+        Ok(())
+    }
+}
+
+/// A time as people read it.
+struct Time(Duration);
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.0.as_secs_f64();
+        match self.0.as_micros() {
+            0..1000 => write!(f, "{:.1} us", seconds * 1e6),
+            1000..1_000_000 => write!(f, "{:.1} ms", seconds * 1e3),
+            _ => write!(f, "{seconds:.2} s"),
+        }
     }
 }
 

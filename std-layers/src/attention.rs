@@ -1,21 +1,9 @@
-//! Attention, composed of tensor operations.
+//! Layers of attention.
 
 use crate::Linear;
 use cotangent_macros::model;
-use cotangent_runtime::{Tensor, causal_mask};
-
-/// `softmax(q kᵀ / √D) v` over the last two axes; `causal` hides the keys behind each query.
-///
-/// `q: [.., T, D]`, `k: [.., S, D]`, `v: [.., S, E] -> [.., T, E]`. Memory grows with `T · S`. PyTorch's
-/// `scaled_dot_product_attention`; the method is that of Vaswani et al. (2017). `causal` wants `T = S`.
-#[model]
-pub fn scaled_dot_product_attention(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Tensor {
-    let length = q.size(-2);
-    let scale = 1.0 / (q.size(-1) as f64).sqrt();
-    let scores = q.matmul(k.transpose(-2, -1)) * scale;
-    let scores = if causal { scores.masked_fill(causal_mask(length), f64::NEG_INFINITY) } else { scores };
-    scores.softmax(-1).matmul(v)
-}
+use cotangent_runtime::Tensor;
+use cotangent_runtime::ops::scaled_dot_product_attention;
 
 /// Causal self-attention with `H` heads: each position looks at itself and those before it.
 ///

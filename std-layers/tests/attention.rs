@@ -96,5 +96,8 @@ fn heads_that_do_not_divide_the_width_are_refused() {
     let x = Tensor::zeros([2, 3, 5], &device());
     check_refused(attention(4, 2).try_forward(x), &["CausalSelfAttention::forward", "axis 2", "`x`", "5", "4"]);
     let [q, k] = [[3, 4], [3, 5]].map(|shape| Tensor::zeros(shape, &device()));
-    check_refused(cotangent::attempt(|| scaled_dot_product_attention(q.clone(), k, q, false)), &["matmul", "4", "5"]);
+    check_refused(
+        cotangent::attempt(|| scaled_dot_product_attention(q.clone(), k, q, false)),
+        &["scaled_dot_product_attention", "axis -1 is 4 and 5"],
+    );
 }

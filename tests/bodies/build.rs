@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::path::Path;
 
 /// How many there are unless the environment says otherwise.
-const COUNT: u64 = 48;
+const COUNT: u64 = 40;
 /// How many share a module, and so a unit of code generation.
 const SHARED: u64 = 5;
 

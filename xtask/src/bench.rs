@@ -72,7 +72,7 @@ pub(crate) fn build(words: &[&str]) -> Result<PathBuf, String> {
         .ok_or_else(|| format!("`cargo build {}` failed", words.join(" ")))
 }
 
-fn output_of(command: &mut Command) -> Result<String, String> {
+pub(crate) fn output_of(command: &mut Command) -> Result<String, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.stderr(Stdio::inherit()).output().map_err(|e| format!("`{name}` cannot be run: {e}"))?;
     if output.status.success() {

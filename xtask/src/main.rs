@@ -32,6 +32,7 @@ const COMMANDS: &[Command] = &[
     Command { program: bench::PROGRAM, run: bench::run },
     Command { program: peers::KERNELS, run: peers::kernels },
     Command { program: peers::OPS, run: peers::ops },
+    Command { program: peers::CPU, run: peers::cpu },
     Command { program: rebuild::PROGRAM, run: rebuild::run },
     Command { program: reference::PROGRAM, run: reference::run },
     Command { program: budget::PROGRAM, run: budget::run },

@@ -1,10 +1,10 @@
-//! `cargo xtask bench kernels` and `cargo xtask bench ops`: kernels and operations beside a copy of as many bytes, and
-//! beside PyTorch where it is installed.
+//! `cargo xtask bench kernels`, `cargo xtask bench ops` and `cargo xtask bench cpu`: kernels, operations and models
+//! beside a copy of as many bytes, and beside PyTorch where it is installed.
 
-use crate::bench::{build, median, write};
+use crate::bench::{build, median, output_of, write};
 use crate::options::{Given, Opt, Program};
 use crate::workspace;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -23,10 +23,21 @@ pub(crate) const OPS: Program = Program {
     options: OPTIONS,
 };
 
-const OPTIONS: &[Opt] = &[
-    Opt { name: "--json", value: "FILE", help: "write the figures to a file too" },
-    Opt { name: "--peer", value: "PYTHON", help: "a Python that has PyTorch; `python3` unless said otherwise" },
-];
+pub(crate) const CPU: Program = Program {
+    name: "cargo xtask bench cpu",
+    about: "times models and what they are made of in release mode, beside PyTorch",
+    arguments: &[],
+    options: &[
+        JSON,
+        PEER,
+        Opt { name: "--profile", value: "", help: "show where the time of a training step goes too" },
+    ],
+};
+
+const JSON: Opt = Opt { name: "--json", value: "FILE", help: "write the figures to a file too" };
+const PEER: Opt =
+    Opt { name: "--peer", value: "PYTHON", help: "a Python that has PyTorch; `python3` unless said otherwise" };
+const OPTIONS: &[Opt] = &[JSON, PEER];
 
 /// How often each kernel is timed, after one round that warms memory and threads.
 const ROUNDS: usize = 9;
@@ -87,18 +98,61 @@ pub(crate) fn ops(given: &Given) -> Result<bool, String> {
     beside(given, "ops")
 }
 
-/// Runs the cases of a program of `benches`, in turn with those of the peer of its name.
-fn beside(given: &Given, name: &str) -> Result<bool, String> {
-    let program = build(&["-p", "cotangent-benches", "--bin", name])?;
-    let mut ours = Runner::start(&mut Command::new(program))?;
-    let python = given.text("--peer").unwrap_or("python3");
-    let mut peer = Command::new(python);
+/// The times, then the memory of each training step in a process of its own, then its profile.
+pub(crate) fn cpu(given: &Given) -> Result<bool, String> {
+    beside(given, "cpu")?;
+    let program = build(&["-p", "cotangent-benches", "--bin", "cpu"])?;
+    println!();
+    for case in TRAINING {
+        let ours = output_of(Command::new(&program).args(["memory", case]))?;
+        let theirs = output_of(peer(given, "cpu").args(["memory", case])).unwrap_or_default();
+        let megabytes =
+            |text: &str| text.trim().parse::<f64>().map_or_else(|_| "-".into(), |b| format!("{:.0} MB", b / 1e6));
+        println!("{case}: peak memory of the process {}, PyTorch {}", megabytes(&ours), megabytes(&theirs));
+    }
+    if given.has("--profile") {
+        for case in TRAINING {
+            println!("\n{case}:\n{}", output_of(Command::new(&program).args(["profile", case]))?);
+        }
+    }
+    Ok(true)
+}
+
+/// Steps whose memory and profile are of interest.
+const TRAINING: [&str; 2] = ["cnn training", "gpt training"];
+
+/// What one run of a case does, and the unit of that in a second.
+fn work(case: &str) -> Option<(f64, &'static str)> {
+    let words: Vec<&str> = case.split(' ').collect();
+    match words[..] {
+        ["cnn", "forward" | "training"] => Some((64.0, "images/s")),
+        ["gpt", "forward" | "training"] => Some((1024.0, "tokens/s")),
+        ["matmul", _, extent] => extent.parse().ok().map(|n: f64| (2e-9 * n.powi(3), "GFLOP/s")),
+        _ => None,
+    }
+}
+
+fn python(given: &Given) -> &str {
+    given.text("--peer").unwrap_or("python3")
+}
+
+/// The peer's script of that name.
+fn peer(given: &Given, name: &str) -> Command {
+    let mut peer = Command::new(python(given));
     // Threads that wait by spinning would slow the other side.
     peer.arg(workspace::root().join("benches/peers").join(format!("{name}.py")))
         .env("OMP_WAIT_POLICY", "passive")
         .stderr(Stdio::null());
-    let mut peer = Runner::start(&mut peer).ok();
+    peer
+}
+
+/// Runs the cases of a program of `benches`, in turn with those of the peer of its name.
+fn beside(given: &Given, name: &str) -> Result<bool, String> {
+    let program = build(&["-p", "cotangent-benches", "--bin", name])?;
+    let mut ours = Runner::start(&mut Command::new(program))?;
+    let mut peer = Runner::start(&mut peer(given, name)).ok();
     if peer.is_none() {
+        let python = python(given);
         println!("no column for PyTorch: `{python}` does not have it; `--peer PYTHON` names one that does");
     }
     let cases = ours.cases.clone();
@@ -116,19 +170,29 @@ fn beside(given: &Given, name: &str) -> Result<bool, String> {
     }
     let mut figures = vec![];
     let width = cases.iter().map(String::len).max().unwrap_or(0);
-    println!("{:width$}  {:>8}  {:>8}  {:>10}  {:>8}", "", "ms", "x memcpy", "PyTorch ms", "x faster");
+    println!("{:width$}  {:>8}  {:>16}  {:>10}  {:>8}", "", "ms", "", "PyTorch ms", "x faster");
+    let mut copy = None;
     for case in &cases {
         let [own, other] = samples.remove(case.as_str()).unwrap_or_default();
         let ms = median(own);
-        let copy = figures.iter().rev().find(|f: &&Value| f["name"].as_str().is_some_and(|n| n.starts_with("memcpy")));
-        let copies = ms / copy.and_then(|f| f["value"].as_f64()).unwrap_or(ms);
+        if case.starts_with("memcpy") {
+            copy = Some(ms);
+        }
         let theirs = (!other.is_empty()).then(|| median(other));
+        let rate = work(case).map(|(amount, unit)| (amount / ms * 1e3, unit));
+        let beside = match (rate, copy) {
+            (Some((rate, unit)), _) => format!("{rate:.0} {unit}"),
+            (None, Some(copy)) => format!("{:.2} x memcpy", ms / copy),
+            (None, None) => String::new(),
+        };
         let [there, faster] = match theirs {
             Some(theirs) => [format!("{theirs:.2}"), format!("{:.2}", theirs / ms)],
             None => [String::new(), String::new()],
         };
-        println!("{case:width$}  {ms:>8.2}  {copies:>8.2}  {there:>10}  {faster:>8}");
-        figures.push(json!({ "name": case, "value": ms, "unit": "ms", "copies": copies, "pytorch": theirs }));
+        println!("{case:width$}  {ms:>8.2}  {beside:>16}  {there:>10}  {faster:>8}");
+        let (rate, unit) = rate.unzip();
+        let copies = copy.map(|copy| ms / copy);
+        figures.push(json!({ "name": case, "value": ms, "unit": "ms", "copies": copies, "rate": rate, "of": unit, "pytorch": theirs }));
     }
     write(given, &figures)?;
     Ok(true)

@@ -1,7 +1,7 @@
 use crate::memory::{Block, Pool};
-use crate::{conv, launch, matmul, order};
+use crate::{attention, conv, launch, matmul, order};
 use cotangent_hal::native::Level;
-use cotangent_hal::{Arg, Backend, Buffer, Caps, Error, Kernel, LibraryCall, Result};
+use cotangent_hal::{Arg, Backend, Buffer, Caps, Error, Kernel, LibraryCall, MemoryUse, Result};
 use std::sync::{Arc, OnceLock};
 
 /// The processor and its memory.
@@ -17,11 +17,24 @@ pub struct CpuBackend {
 impl CpuBackend {
     /// A backend with a memory pool of its own.
     pub fn new() -> Self {
-        let level = Level::detect();
+        CpuBackend::with(Level::detect(), usize::MAX)
+    }
+
+    /// A backend whose kernels and products use no more than these instructions, or those that the processor has.
+    pub fn with_level(level: Level) -> Self {
+        CpuBackend::with(level.min(Level::detect()), usize::MAX)
+    }
+
+    /// A backend whose tensors take at most `bytes` of memory, what is kept for later included.
+    pub fn with_limit(bytes: usize) -> Self {
+        CpuBackend::with(Level::detect(), bytes)
+    }
+
+    fn with(level: Level, limit: usize) -> Self {
         let threads = threads();
         let plural = if threads == 1 { "" } else { "s" };
         let description = format!("{} with {level}, {threads} thread{plural}", std::env::consts::ARCH);
-        CpuBackend { caps: Caps { name: "cpu".into(), description, threads }, pool: Pool::new(), level }
+        CpuBackend { caps: Caps { name: "cpu".into(), description, threads }, pool: Pool::new(limit), level }
     }
 
     /// The backend that the whole process shares.
@@ -33,16 +46,6 @@ impl CpuBackend {
     /// How often the system was asked for tensor memory: it stands still once all sizes have been seen.
     pub fn allocations(&self) -> usize {
         self.pool.allocations()
-    }
-
-    /// Bytes that the system gave, in use or kept for later.
-    pub fn held_bytes(&self) -> usize {
-        self.pool.held()
-    }
-
-    /// Bytes of buffers that are alive, each rounded up to its size class.
-    pub fn used_bytes(&self) -> usize {
-        self.pool.used()
     }
 }
 
@@ -59,6 +62,14 @@ impl Backend for CpuBackend {
 
     fn alloc(&self, bytes: usize) -> Result<Buffer> {
         Ok(Buffer::new(self.pool.take(bytes)?))
+    }
+
+    fn memory(&self) -> MemoryUse {
+        self.pool.memory()
+    }
+
+    fn reset_peak(&self) {
+        self.pool.reset_peak();
     }
 
     fn write(&self, dst: &Buffer, src: &[u8]) -> Result<()> {
@@ -89,10 +100,16 @@ impl Backend for CpuBackend {
 
     fn library(&self, call: &LibraryCall<'_>) -> Result<()> {
         match call {
-            LibraryCall::MatMul { a, b, out } => matmul::matmul(&self.pool, self.level, a, b, out),
+            LibraryCall::MatMul { a, b, out, epilogue } => {
+                matmul::matmul(&self.pool, self.level, [a, b, out], epilogue)
+            }
             LibraryCall::Sort { x, values, at, descending } => order::sort(&self.pool, x, values, at, *descending),
             LibraryCall::Convolution { part, x, w, y, bias, window } => {
-                conv::convolution(&self.pool, *part, [x, w, y], bias.as_ref(), window)
+                conv::convolution(&self.pool, self.level, *part, [x, w, y], bias.as_ref(), window)
+            }
+            LibraryCall::Attention { of, out, lse } => attention::forward(&self.pool, self.level, of, out, lse),
+            LibraryCall::AttentionBackward { of, out, lse, d_out, d_q, d_k, d_v, d_mask } => {
+                attention::backward(&self.pool, self.level, of, [out, lse, d_out], [d_q, d_k, d_v, d_mask])
             }
         }
     }

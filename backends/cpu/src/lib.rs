@@ -8,9 +8,11 @@
 //! **Invariant:** no argument of `launch` or `library` reaches unsafe code before its dtype, shape, bounds and overlap
 //! with the other arguments are verified.
 
+mod attention;
 mod backend;
 mod conv;
 mod convert;
+mod gemm;
 mod launch;
 mod map;
 mod matmul;

@@ -1,7 +1,7 @@
 //! Tensor memory: 64-byte aligned blocks in size classes, kept by a pool when they are dropped.
 #![allow(unsafe_code, reason = "allocates and frees raw memory")]
 
-use cotangent_hal::{Error, Memory, Result};
+use cotangent_hal::{Error, Memory, MemoryUse, Result};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::any::Any;
 use std::ptr::NonNull;
@@ -24,7 +24,13 @@ pub(crate) struct Pool {
     free: Box<[Mutex<Vec<Free>>]>,
     allocations: AtomicUsize,
     held: AtomicUsize,
+    used: AtomicUsize,
+    /// The most bytes ever in use when the system was asked for more.
+    most: AtomicUsize,
+    /// The most bytes in use since somebody asked for it anew.
     peak: AtomicUsize,
+    /// Bytes that it holds at most.
+    limit: usize,
 }
 
 /// A block that nobody uses.
@@ -56,12 +62,15 @@ pub(crate) struct Borrow<'a> {
 }
 
 impl Pool {
-    pub(crate) fn new() -> Arc<Pool> {
+    pub(crate) fn new(limit: usize) -> Arc<Pool> {
         Arc::new(Pool {
             free: (0..CLASSES).map(|_| Mutex::default()).collect(),
             allocations: AtomicUsize::new(0),
             held: AtomicUsize::new(0),
+            used: AtomicUsize::new(0),
+            most: AtomicUsize::new(0),
             peak: AtomicUsize::new(0),
+            limit,
         })
     }
 
@@ -76,6 +85,8 @@ impl Pool {
             Some(Free(ptr)) => ptr,
             None => self.ask(size).ok_or_else(|| self.exhausted(bytes))?,
         };
+        let used = self.used.fetch_add(size, Ordering::Relaxed) + size;
+        self.peak.fetch_max(used, Ordering::Relaxed);
         Ok(Block { ptr, class, state: AtomicU32::new(0), pool: self.clone() })
     }
 
@@ -89,25 +100,30 @@ impl Pool {
         self.held.load(Ordering::Relaxed)
     }
 
-    /// Bytes in use.
-    pub(crate) fn used(&self) -> usize {
-        let kept: usize =
-            self.free.iter().enumerate().map(|(class, list)| lock(list).len() * size_of_class(class)).sum();
-        self.held().saturating_sub(kept)
+    /// Bytes in use, the most that were since the last reset, and those taken from the system.
+    pub(crate) fn memory(&self) -> MemoryUse {
+        let (used, peak) = (self.used.load(Ordering::Relaxed), self.peak.load(Ordering::Relaxed));
+        MemoryUse { used, peak, held: self.held() }
+    }
+
+    /// Starts the peak anew.
+    pub(crate) fn reset_peak(&self) {
+        self.peak.store(self.used.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
     #[cold]
     fn ask(&self, size: usize) -> Option<NonNull<u8>> {
         if self.held() + size > KEEP {
-            let used = self.used() + size;
-            let peak = self.peak.fetch_max(used, Ordering::Relaxed).max(used);
-            if self.held() + size > 2 * peak + KEEP {
+            let used = self.used.load(Ordering::Relaxed) + size;
+            let most = self.most.fetch_max(used, Ordering::Relaxed).max(used);
+            if self.held() + size > 2 * most + KEEP {
                 self.trim();
             }
         }
-        let ptr = from_system(size).or_else(|| {
+        let within = || self.held().checked_add(size).is_some_and(|held| held <= self.limit);
+        let ptr = within().then(|| from_system(size)).flatten().or_else(|| {
             self.trim();
-            from_system(size)
+            within().then(|| from_system(size)).flatten()
         })?;
         self.allocations.fetch_add(1, Ordering::Relaxed);
         self.held.fetch_add(size, Ordering::Relaxed);
@@ -172,6 +188,7 @@ impl Memory for Block {
 impl Drop for Block {
     fn drop(&mut self) {
         if let Some(list) = self.pool.free.get(self.class) {
+            self.pool.used.fetch_sub(self.bytes(), Ordering::Relaxed);
             lock(list).push(Free(self.ptr));
         }
     }
@@ -265,7 +282,7 @@ mod tests {
     #[test]
     #[cfg(not(miri))]
     fn what_cannot_be_had_is_an_error() {
-        let pool = Pool::new();
+        let pool = Pool::new(usize::MAX);
         for bytes in [usize::MAX, usize::MAX / 2, 1 << 60] {
             assert!(matches!(pool.take(bytes), Err(Error::Memory { asked, .. }) if asked == bytes));
         }
@@ -274,19 +291,22 @@ mod tests {
 
     #[test]
     fn a_dropped_block_is_used_again() {
-        let pool = Pool::new();
+        let pool = Pool::new(usize::MAX);
         let ptr = pool.take(1000).unwrap().ptr();
         assert_eq!(ptr.addr() % ALIGN, 0);
         let block = pool.take(990).unwrap();
         assert_eq!((block.ptr(), pool.allocations()), (ptr, 1));
-        assert_eq!(pool.used(), pool.held());
+        let (used, held) = (pool.memory().used, pool.held());
+        assert_eq!(used, held);
         drop(block);
-        assert_eq!(pool.used(), 0);
+        assert_eq!(pool.memory(), MemoryUse { used: 0, peak: held, held });
+        pool.reset_peak();
+        assert_eq!(pool.memory().peak, 0);
     }
 
     #[test]
     fn borrows_exclude_each_other() {
-        let block = Pool::new().take(8).unwrap();
+        let block = Pool::new(usize::MAX).take(8).unwrap();
         let (a, b) = (block.borrow(false), block.borrow(false));
         assert!(a.is_some() && b.is_some() && block.borrow(true).is_none());
         drop((a, b));

@@ -3,6 +3,7 @@
 mod views;
 
 use cotangent_cpu::CpuBackend;
+use cotangent_hal::native::Level;
 use cotangent_hal::{Backend, ConvolutionPart, DType, Error, LibraryCall, Window};
 use half::bf16;
 use views::{Random, Tensor, cases};
@@ -107,6 +108,41 @@ fn random_windows_and_layouts() {
         let r = &mut Random(seed);
         for part in PARTS {
             random(&cpu, r, part, if cfg!(miri) { 3 } else { 9 }).check(&cpu, part);
+        }
+    }
+}
+
+/// Extents that take several panels, blocks and parts, on every instruction set.
+#[test]
+#[cfg(not(miri))]
+fn larger_extents() {
+    let window = |stride, padding, dilation, groups| Window {
+        stride: [stride, stride],
+        padding: [padding, padding],
+        dilation: [dilation, dilation],
+        groups,
+    };
+    for &level in Level::available() {
+        let cpu = CpuBackend::with_level(level);
+        let r = &mut Random(21);
+        for (images, channels, side, filters, filter, window) in [
+            (3, 9, 21, 13, 3, window(1, 1, 1, 1)),
+            (2, 40, 9, 3, 3, window(1, 0, 1, 1)),
+            (9, 7, 15, 35, 3, window(2, 1, 1, 1)),
+            (1, 24, 13, 20, 1, window(1, 0, 1, 1)),
+            (2, 12, 17, 18, 3, window(1, 2, 2, 3)),
+            (2, 6, 20, 6, 5, window(1, 2, 1, 6)),
+        ] {
+            for part in PARTS {
+                let side_of_y = side + 2 * window.padding[0] - window.dilation[0] * (filter - 1);
+                let side_of_y = side_of_y.div_ceil(window.stride[0]);
+                let of = |r: &mut Random, shape: &[usize]| Tensor::contiguous(&cpu, r, DType::F32, shape);
+                let x = of(r, &[images, channels, side, side]);
+                let w = of(r, &[filters, channels / window.groups, filter, filter]);
+                let y = of(r, &[images, filters, side_of_y, side_of_y]);
+                let bias = (part == ConvolutionPart::Output).then(|| of(r, &[filters]));
+                Call { x, w, y, bias, window }.check(&cpu, part);
+            }
         }
     }
 }

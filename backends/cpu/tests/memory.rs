@@ -10,9 +10,9 @@ fn dropped_buffers_are_used_again() {
     for _ in 0..10 {
         let buffers: Vec<Buffer> = (1..50).map(|i| cpu.alloc(i * 100).unwrap()).collect();
         assert!(buffers.iter().enumerate().all(|(i, b)| b.bytes() >= (i + 1) * 100));
-        assert_eq!(cpu.used_bytes(), buffers.iter().map(Buffer::bytes).sum());
+        assert_eq!(cpu.memory().used, buffers.iter().map(Buffer::bytes).sum());
     }
-    assert_eq!((cpu.allocations(), cpu.used_bytes()), (49, 0));
+    assert_eq!((cpu.allocations(), cpu.memory().used), (49, 0));
 }
 
 #[test]
@@ -23,7 +23,7 @@ fn unused_memory_goes_back_before_more_is_asked() {
         drop(cpu.alloc((20 << 20) + i * (4 << 20)).unwrap());
     }
     // Never more than twice the largest of these, and 64 MiB.
-    assert!(cpu.held_bytes() <= 2 * (66 << 20) + (64 << 20), "{} bytes are held", cpu.held_bytes());
+    assert!(cpu.memory().held <= 2 * (66 << 20) + (64 << 20), "{} bytes are held", cpu.memory().held);
 }
 
 #[test]

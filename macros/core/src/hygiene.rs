@@ -19,11 +19,6 @@ pub(crate) fn own(field: Option<&Ident>) -> Ident {
     }
 }
 
-/// The record of a companion's call.
-pub(crate) fn report() -> Ident {
-    Ident::new("__report", Span::call_site())
-}
-
 /// Whether a name is one that [`local`] makes, rather than the user's.
 pub(crate) fn is_local(ident: &Ident) -> bool {
     ident.to_string().starts_with("__")

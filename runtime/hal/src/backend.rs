@@ -13,6 +13,12 @@ pub trait Backend: Send + Sync {
     /// `Error::Memory` with the bytes asked for and held.
     fn alloc(&self, bytes: usize) -> Result<Buffer>;
 
+    /// How much memory buffers take and took.
+    fn memory(&self) -> MemoryUse;
+
+    /// Makes [`MemoryUse::peak`] what is used now.
+    fn reset_peak(&self);
+
     /// Copies `src` to the start of `dst`.
     ///
     /// # Errors
@@ -54,6 +60,17 @@ pub struct Caps {
     pub description: String,
     /// Host threads that a launch may use.
     pub threads: usize,
+}
+
+/// How much memory the buffers of a device take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryUse {
+    /// Bytes of buffers that are alive, as the device rounds them up.
+    pub used: usize,
+    /// The most bytes that were used at once since the last reset.
+    pub peak: usize,
+    /// Bytes that the process has from the device, in use or kept for later.
+    pub held: usize,
 }
 
 /// An argument of a launch.

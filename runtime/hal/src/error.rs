@@ -28,7 +28,7 @@ pub enum Error {
     Memory {
         /// The device, such as `cpu`.
         device: String,
-        /// Bytes that were asked for.
+        /// Bytes that were asked for; `usize::MAX` stands for any number beyond it.
         asked: usize,
         /// Bytes that this process holds on the device.
         held: usize,
@@ -72,6 +72,7 @@ impl fmt::Display for Error {
                 write!(f, "{op}: dtype `{given}` cannot be used here; accepted: {}", names.join(", "))
             }
             Error::Memory { device, asked, held } => {
+                let asked = if *asked == usize::MAX { "more than 2^64".into() } else { asked.to_string() };
                 write!(f, "device `{device}` is out of memory: {asked} bytes asked, {held} bytes held by this process")
             }
             Error::Backend { device, message } => write!(f, "device `{device}`: {message}"),

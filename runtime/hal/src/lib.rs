@@ -16,10 +16,10 @@ mod library;
 pub mod native;
 mod view;
 
-pub use backend::{Arg, Backend, Caps};
+pub use backend::{Arg, Backend, Caps, MemoryUse};
 pub use buffer::{Buffer, Memory};
 pub use dtype::DType;
 pub use error::{Error, Result};
 pub use kernel::{Access, Domain, Kernel, Operand, Role, Scalar};
-pub use library::{ConvolutionPart, LibraryCall, Window};
+pub use library::{Activation, Attention, ConvolutionPart, Epilogue, LibraryCall, Window};
 pub use view::View;

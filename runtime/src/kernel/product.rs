@@ -2,7 +2,7 @@
 
 use super::few::Few;
 use crate::tensor::{Dims, Raw, Strides};
-use cotangent_hal::{DType, LibraryCall, Scalar};
+use cotangent_hal::{DType, Epilogue, LibraryCall, Scalar};
 use cotangent_ir::Axis;
 
 /// A tensor of a product: for each axis of the kernel, the extents and strides of the tensor's own axes along it.
@@ -64,7 +64,12 @@ pub(super) fn run(name: &str, sides: &mut [Side; 3]) {
             Raw { shape, strides, offset: offset as usize, ..raw.clone() }
         };
         let (a, b, out) = (part(0, &m, &k), part(1, &k, &n), part(2, &m, &n));
-        out.device.library(&LibraryCall::MatMul { a: a.view(), b: b.view(), out: out.view() });
+        out.device.library(&LibraryCall::MatMul {
+            a: a.view(),
+            b: b.view(),
+            out: out.view(),
+            epilogue: Epilogue::default(),
+        });
     }
 }
 

@@ -73,7 +73,8 @@ impl Builder<'_> {
         self.job.listed += n;
         let (outer, frozen, optional) = (self.path, self.frozen, self.optional);
         let path = outer.child(name);
-        let mut layers = Vec::with_capacity(n);
+        // The number may be a file's claim: the list grows with the layers, of which those that do not fit end it.
+        let mut layers = Vec::new();
         for i in 0..n {
             layers.push(L::build(&config(i), &mut Builder { job: self.job, path: path.index(i), frozen, optional }));
         }

@@ -10,7 +10,7 @@ use super::fold::sum_to;
 use crate::diff::{Pullback, Want};
 use crate::raise::raise;
 use crate::tensor::{Dims, Raw, Strides, Tensor, broadcast};
-use cotangent_hal::{DType, Error, LibraryCall, Scalar};
+use cotangent_hal::{DType, Epilogue, Error, LibraryCall, Scalar};
 
 /// The operation's name in errors.
 const OP: &str = "matmul";
@@ -214,7 +214,7 @@ fn batched(a: &Raw, b: &Raw, out: &Raw) {
 }
 
 fn call(a: &Raw, b: &Raw, out: &Raw) {
-    a.device.library(&LibraryCall::MatMul { a: a.view(), b: b.view(), out: out.view() });
+    a.device.library(&LibraryCall::MatMul { a: a.view(), b: b.view(), out: out.view(), epilogue: Epilogue::default() });
 }
 
 /// A vector as a matrix of one row; else itself.

@@ -10,6 +10,7 @@ mod accumulate;
 mod arith;
 mod arith_pullback;
 mod assign;
+mod attention;
 mod batch_norm;
 mod bits;
 mod clamp;
@@ -51,6 +52,7 @@ mod sizes;
 mod summation;
 mod turn;
 
+pub use attention::{AttentionMask, scaled_dot_product_attention, scaled_dot_product_attention_with};
 pub use compare::select;
 pub use conv::OptionalTensor;
 pub use index::{ELLIPSIS, Entry, NEW, Reduce};

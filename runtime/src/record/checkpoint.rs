@@ -31,8 +31,8 @@ pub trait Stateful {
     fn restore(&mut self, settings: serde_json::Value, tensors: Vec<(String, Tensor)>) -> Result<()>;
 }
 
-/// A training run: model, optimiser, generator, context and what the program adds. A run that goes on from it equals
-/// one that was never stopped, bit for bit.
+/// A training run: model, optimiser, generator, context and what the program adds, such as its place in the data. A run
+/// that goes on from it equals one that was never stopped, bit for bit, in the middle of an epoch too.
 ///
 /// ```
 /// # use cotangent::prelude::*;
@@ -41,11 +41,16 @@ pub trait Stateful {
 /// # let (device, mut rng, mut cx) = (Device::cpu(), Rng::seed(0), Cx::train(0));
 /// # let (mut model, mut opt) = (Linear::init(LinearConfig::new(2, 2), &mut rng, &device), AdamW::new(1e-3));
 /// # let path = std::env::temp_dir().join(format!("cotangent-doc-{}.safetensors", std::process::id()));
-/// Checkpoint::save(&path, &model, &opt, &rng, &cx, &[("epoch", "3")])?;
+/// let mut order = Order::new(60_000, 64, 0);
+/// # let batch = order.next();
+/// Checkpoint::save(&path, &model, &opt, &rng, &cx, &[("order", &order.to_string()), ("run", "first")])?;
+///
 /// let checkpoint = Checkpoint::open(&path)?;
 /// model = checkpoint.model(&device)?;
 /// checkpoint.restore(&mut opt, &mut rng, &mut cx, &device)?;
-/// assert_eq!(checkpoint.note("epoch"), Some("3"));
+/// order = Order::new(60_000, 64, 0);
+/// order.resume(checkpoint.note("order").unwrap_or_default())?;
+/// assert_eq!((order.given(), checkpoint.note("run")), (64, Some("first")));
 /// # std::fs::remove_file(path).map_err(|e| Error::Io { path: String::new(), message: e.to_string() })?;
 /// # Ok(())
 /// # }

@@ -83,8 +83,7 @@ impl Tensor<Int> {
     /// `0, 1, .., n - 1` on `device`: `[n]`.
     #[track_caller]
     pub fn arange(n: usize, device: &Device) -> Self {
-        let values: Vec<i64> = (0..n as i64).collect();
-        Tensor::from_slice(&values, [n], device)
+        Tensor::from_raw(Raw::computed(device, &[n], 0..n as i64))
     }
 }
 
@@ -93,8 +92,8 @@ impl Tensor<Bool> {
     /// after the query.
     #[track_caller]
     pub fn causal_mask(n: usize, device: &Device) -> Self {
-        let values: Vec<bool> = (0..n).flat_map(|query| (0..n).map(move |key| key > query)).collect();
-        Tensor::from_vec(values, [n, n], device)
+        let values = (0..n).flat_map(|query| (0..n).map(move |key| key > query));
+        Tensor::from_raw(Raw::computed(device, &[n, n], values))
     }
 }
 

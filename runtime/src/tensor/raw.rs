@@ -35,13 +35,9 @@ impl Raw {
         let bytes = shape.iter().try_fold(dtype.size(), |bytes, &extent| bytes.checked_mul(extent));
         // An extent of 0 anywhere makes the tensor empty, even where the product of the others overflows.
         let bytes = if shape.contains(&0) { Some(0) } else { bytes };
-        let Some(bytes) = bytes.filter(|&b| b <= isize::MAX as usize) else {
-            raise(Error::Shape {
-                op: "tensor".into(),
-                message: format!("{shape:?} has more elements of `{dtype}` than any memory holds"),
-            })
-        };
-        Raw { buffer: device.alloc(bytes), device: *device, dtype, offset: 0, strides: shape.row_major(), shape }
+        // What no `usize` counts is refused as any other request that is too large.
+        let buffer = device.alloc(bytes.unwrap_or(usize::MAX));
+        Raw { buffer, device: *device, dtype, offset: 0, strides: shape.row_major(), shape }
     }
 
     /// A row-major tensor whose every element is `value`.
@@ -69,6 +65,18 @@ impl Raw {
         out
     }
 
+    /// A row-major tensor of numbers that the host computes. Raises where the device has no memory for it, before there is
+    /// any on the host.
+    #[track_caller]
+    pub(crate) fn computed<E: Storage>(device: &Device, shape: &[usize], values: impl Iterator<Item = E>) -> Raw {
+        let out = Raw::empty(device, E::DTYPE, shape);
+        let values: Vec<E> = values.collect();
+        if !values.is_empty() {
+            device.write(&out.buffer, E::bytes(&values));
+        }
+        out
+    }
+
     /// The bytes of all elements in row-major order, into a buffer of exactly their length.
     #[track_caller]
     pub(crate) fn read_into(&self, bytes: &mut [u8]) {
@@ -85,8 +93,10 @@ impl Raw {
     /// All elements in row-major order, converted where they are stored as another type.
     #[track_caller]
     pub(crate) fn to_vec<E: Storage>(&self) -> Vec<E> {
+        // What has no memory of its own on the device has none on the host either.
+        let packed = self.clone().cast(E::DTYPE).contiguous();
         let mut stored = vec![Zeroable::zeroed(); self.numel()];
-        self.clone().cast(E::DTYPE).read_into(bytemuck::cast_slice_mut(&mut stored));
+        packed.read_into(bytemuck::cast_slice_mut(&mut stored));
         stored.into_iter().map(E::of).collect()
     }
 

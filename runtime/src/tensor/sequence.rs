@@ -49,15 +49,14 @@ impl<K: Kind> Tensor<K> {
                 let size = u64::try_from((i128::from(end) - i128::from(start)).unsigned_abs()).unwrap_or(u64::MAX);
                 let count = size.div_ceil(step.unsigned_abs()) as usize;
                 let value = |i: usize| start.wrapping_add(step.wrapping_mul(i as i64));
-                let values: Vec<i64> = (0..count).map(value).collect();
-                Tensor::from_raw(Tensor::<Int>::from_vec(values, [count], device).raw)
+                Tensor::from_raw(Raw::computed(device, &[count], (0..count).map(value)))
             }
             _ => {
                 let [start, end, step] = [start, end, step].map(Scalar::f64);
                 check_step(start, end, step, 0.0);
                 let count = ((end - start) / step).ceil() as usize;
-                let values: Vec<f32> = (0..count).map(|i| (start + step * i as f64) as f32).collect();
-                Tensor::from_raw(Tensor::<Float>::from_vec(values, [count], device).raw)
+                let values = (0..count).map(|i| (start + step * i as f64) as f32);
+                Tensor::from_raw(Raw::computed(device, &[count], values))
             }
         }
     }
@@ -76,16 +75,14 @@ impl Tensor<Float> {
     /// `n` numbers from `start` to `end`, both included, at equal distances; `start` alone where `n` is 1.
     #[track_caller]
     pub fn linspace(start: impl Number, end: impl Number, n: usize, device: &Device) -> Self {
-        let values: Vec<f32> = spaced(start, end, n).map(|v| v as f32).collect();
-        Tensor::from_vec(values, [n], device)
+        Tensor::from_raw(Raw::computed(device, &[n], spaced(start, end, n).map(|v| v as f32)))
     }
 
     /// `n` powers of `base`, with the exponents of [`linspace`](Self::linspace).
     #[track_caller]
     pub fn logspace(start: impl Number, end: impl Number, n: usize, base: impl Number, device: &Device) -> Self {
         let base = base.number().f64();
-        let values: Vec<f32> = spaced(start, end, n).map(|v| base.powf(v) as f32).collect();
-        Tensor::from_vec(values, [n], device)
+        Tensor::from_raw(Raw::computed(device, &[n], spaced(start, end, n).map(|v| base.powf(v) as f32)))
     }
 
     /// The identity matrix: `[n, n]`, 1 on the diagonal and 0 elsewhere.
@@ -135,8 +132,7 @@ impl Tensor<Bool> {
 #[track_caller]
 fn triangle(rows: usize, columns: usize, device: &Device, inside: impl Fn(isize, isize) -> bool) -> Tensor<Bool> {
     let cells = (0..rows).flat_map(|row| (0..columns).map(move |column| (row as isize, column as isize)));
-    let values: Vec<bool> = cells.map(|(row, column)| inside(row, column)).collect();
-    Tensor::from_vec(values, [rows, columns], device)
+    Tensor::from_raw(Raw::computed(device, &[rows, columns], cells.map(|(row, column)| inside(row, column))))
 }
 
 /// Declares tensors from arrays in arrays, on the processor.

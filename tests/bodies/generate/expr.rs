@@ -143,10 +143,7 @@ impl Body {
             3..5 => (format!("({} - {right_text})", left.text), left.size + right.size),
             5..7 => (format!("({} * {right_text})", left.text), left.size * right.size),
             7 => (format!("({} / ({}.square() + 1.0))", left.text, right.text), left.size),
-            _ if self.rng.one_in(2) => {
-                self.smooth = false;
-                (format!("{}.maximum({})", left.text, right.text), left.size.max(right.size))
-            }
+            _ if !self.smooth => (format!("{}.maximum({})", left.text, right.text), left.size.max(right.size)),
             _ => (format!("{}.mul({})", left.text, right.text), left.size * right.size),
         };
         Expr::new(text, extent, size).within(8.0)
@@ -176,8 +173,7 @@ impl Body {
             }
             1 => Expr::new(format!("({}.square() + 0.5).sqrt()", e.text), extent, 3.1),
             2 => Expr::new(format!("({}.square() + 0.5).rsqrt()", e.text), extent, 1.5),
-            3 => {
-                self.smooth = false;
+            3 if !self.smooth => {
                 let (method, size) = *self.rng.pick(KINKED);
                 e.then(method, size)
             }

@@ -1,6 +1,8 @@
 //! A random body: statements that keep every value small, so that comparisons are well conditioned.
 
 mod expr;
+mod layers;
+mod lists;
 mod rng;
 mod stmt;
 
@@ -11,7 +13,7 @@ use std::collections::BTreeMap;
 pub(super) struct Body {
     /// Its statements.
     pub(super) text: String,
-    /// Whether its operations have slopes everywhere.
+    /// Whether its operations must have slopes everywhere.
     pub(super) smooth: bool,
     rng: Rng,
     /// What names mean, the outermost first; a later entry hides an earlier one of its name.
@@ -57,10 +59,10 @@ enum Kind {
 /// The body of a seed.
 pub(super) fn body(seed: u64) -> Body {
     let mut rng = Rng::new(seed);
-    let left = 4 + rng.below(11);
+    let (left, smooth) = (4 + rng.below(11), !rng.one_in(4));
     let input = |name: &str, extent| (name.to_string(), Kind::Tensor { extent, size: 3.0, mutable: false });
     let scope = vec![input("x", Extent::Full), input("y", Extent::Any)];
-    let mut body = Body { text: String::new(), smooth: true, rng, scope, left, depth: 1 };
+    let mut body = Body { text: String::new(), smooth, rng, scope, left, depth: 1 };
     while body.left > 0 {
         body.stmt();
     }

@@ -5,26 +5,30 @@ use super::{Body, Extent, Kind};
 use std::fmt::Write;
 
 /// Names for tensors; all bodies use the same few, so that many are shadowed.
-const NAMES: &[&str] = &["x", "y", "a", "c", "h", "z"];
+pub(super) const NAMES: &[&str] = &["x", "y", "a", "c", "h", "z"];
 const NUMBERS: &[&str] = &["s", "r"];
 
 impl Body {
     pub(super) fn stmt(&mut self) {
         self.left = self.left.saturating_sub(1);
         let deep = self.depth > 2;
-        match self.rng.below(22) {
+        match self.rng.below(28) {
             0..6 => self.bind(),
             6..8 => self.bind_mutable(),
             8..11 => self.assign(),
             11..13 => self.number_local(),
-            13 => self.layer(),
-            14 => self.pair(),
-            15 => self.list(),
-            16 if self.rng.one_in(2) => self.fold(),
-            16 if !deep => self.choice(),
-            17 if !deep => self.choose_value(),
-            18..20 if !deep => self.repeat(),
-            20 if !deep => self.block_value(),
+            13..15 => self.layer(),
+            15 => self.pair(),
+            16 => self.list(),
+            17 => self.fold(),
+            18 => self.gather(),
+            19 => self.cut(),
+            20 if !deep => self.choice(),
+            21 if !deep => self.choose_value(),
+            22 if !deep => self.optional(),
+            23 if !deep => self.layers(),
+            24..26 if !deep => self.repeat(),
+            26 if !deep => self.block_value(),
             _ => self.bind(),
         }
     }
@@ -47,22 +51,22 @@ impl Body {
         self.line(&terms.join(" + "));
     }
 
-    fn line(&mut self, text: &str) {
+    pub(super) fn line(&mut self, text: &str) {
         let indent = "    ".repeat(self.depth);
         writeln!(self.text, "{indent}{text}").expect("a string takes text");
     }
 
-    fn some(&mut self) -> Expr {
+    pub(super) fn some(&mut self) -> Expr {
         let depth = *self.rng.pick(&[1, 1, 2, 2, 3]);
         self.expr(depth)
     }
 
-    fn give(&mut self, name: &str, e: &Expr, mutable: bool) {
+    pub(super) fn give(&mut self, name: &str, e: &Expr, mutable: bool) {
         let (extent, size) = (e.extent, if mutable { e.size.max(1.0) } else { e.size });
         self.scope.push((name.into(), Kind::Tensor { extent, size, mutable }));
     }
 
-    fn mark(&mut self) -> &'static str {
+    pub(super) fn mark(&mut self) -> &'static str {
         if self.rng.one_in(8) { "#[checkpoint] " } else { "" }
     }
 
@@ -73,7 +77,7 @@ impl Body {
         self.give(name, &e, false);
     }
 
-    fn bind_mutable(&mut self) {
+    pub(super) fn bind_mutable(&mut self) {
         let (e, name) = (self.some().with_axes(), *self.rng.pick(NAMES));
         // A field by itself is a part of the model, which cannot be assigned.
         let e = if e.text.starts_with("self.") { Expr { text: format!("({} * 1.25)", e.text), ..e } } else { e };
@@ -115,23 +119,6 @@ impl Body {
         self.scope.push((name.into(), Kind::Number { mutable }));
     }
 
-    fn layer(&mut self) {
-        let name = *self.rng.pick(NAMES);
-        let (text, e) = match self.rng.below(3) {
-            0 => {
-                let e = self.some().with_axes();
-                (format!("self.drop.forward({}, cx)", e.text), Expr { size: e.size * 1.4, ..e })
-            }
-            _ => {
-                let e = self.some().full().within(3.0);
-                (format!("self.lin.forward({})", e.text), Expr { size: 4.0, ..e })
-            }
-        };
-        let mark = self.mark();
-        self.line(&format!("{mark}let {name} = {text};"));
-        self.give(name, &e, false);
-    }
-
     fn pair(&mut self) {
         let (a, b) = (self.some().with_axes(), self.some().with_axes());
         if self.rng.one_in(2) {
@@ -146,41 +133,8 @@ impl Body {
         }
     }
 
-    /// A list that grows, or whose last element is taken.
-    fn list(&mut self) {
-        let (a, b, name) = (self.some().with_axes(), self.some().with_axes(), *self.rng.pick(NAMES));
-        let extent = if a.extent == b.extent { a.extent } else { Extent::Any };
-        let size = a.size.max(b.size);
-        // What is pushed may come from an older list.
-        let list = format!("list{}", self.text.len());
-        self.line(&format!("let mut {list} = Vec::new();"));
-        self.line(&format!("{list}.push({});", a.text));
-        self.line(&format!("{list}.push({});", b.text));
-        if self.rng.one_in(2) {
-            self.line(&format!("let {name} = {list}.pop().unwrap();"));
-            self.scope.push((list, Kind::List { len: 1, extent: a.extent, size: a.size }));
-            self.give(name, &b, false);
-        } else {
-            self.scope.push((list, Kind::List { len: 2, extent, size }));
-        }
-    }
-
-    /// A loop over the elements of a list.
-    fn fold(&mut self) {
-        let lists = self.visible(|kind| matches!(kind, Kind::List { len: 1.., .. }));
-        let found = self.visible(|kind| matches!(kind, Kind::Tensor { mutable: true, .. }));
-        if lists.is_empty() || found.is_empty() {
-            return self.list();
-        }
-        let (list, name) = (self.rng.pick(&lists).0.clone(), self.rng.pick(&found).0.clone());
-        let (mark, order) = (self.mark(), *self.rng.pick(&["", ".rev()"]));
-        self.line(&format!("{mark}for e in {list}.iter(){order} {{"));
-        self.line(&format!("    {name} = ({name} * 0.5 + e * self.k).tanh();"));
-        self.line("}");
-    }
-
     /// Statements of a scope of their own.
-    fn inside(&mut self, most: usize) {
+    pub(super) fn inside(&mut self, most: usize) {
         self.depth += 1;
         for _ in 0..1 + self.rng.below(most) {
             self.stmt();
@@ -216,7 +170,7 @@ impl Body {
     }
 
     /// The end of a block: a value that is not longer than `extent` allows.
-    fn tail(&mut self) -> Expr {
+    pub(super) fn tail(&mut self) -> Expr {
         self.depth += 1;
         let e = self.some().with_axes();
         self.line(&e.text);
@@ -227,17 +181,26 @@ impl Body {
     /// Alternatives that give a value.
     fn choose_value(&mut self) {
         let (name, outer) = (*self.rng.pick(NAMES), self.scope.len());
-        let by_mode = self.rng.one_in(2);
+        let (by_mode, thrice, mark) = (self.rng.one_in(2), self.rng.one_in(2), self.mark());
         let head = if by_mode { "match self.mode { 0 => {".into() } else { format!("if {} {{", self.condition()) };
-        self.line(&format!("let {name} = {head}"));
+        self.line(&format!("{mark}let {name} = {head}"));
         self.inside(2);
-        let a = self.tail();
+        let mut ends = vec![self.tail()];
         self.scope.truncate(outer);
+        if thrice {
+            let head = if by_mode { "} 1 => {".into() } else { format!("}} else if {} {{", self.condition()) };
+            self.line(&head);
+            self.inside(1);
+            ends.push(self.tail());
+            self.scope.truncate(outer);
+        }
         self.line(if by_mode { "} _ => {" } else { "} else {" });
-        let b = self.tail();
+        ends.push(self.tail());
         self.line(if by_mode { "} };" } else { "};" });
-        let extent = if a.extent == b.extent { a.extent } else { Extent::Any };
-        self.give(name, &Expr { text: String::new(), extent, size: a.size.max(b.size) }, false);
+        let same = ends.iter().all(|e| e.extent == ends[0].extent);
+        let extent = if same { ends[0].extent } else { Extent::Any };
+        let size = ends.iter().fold(0.0, |most: f64, e| most.max(e.size));
+        self.give(name, &Expr::new("", extent, size), false);
     }
 
     fn block_value(&mut self) {

@@ -11,8 +11,15 @@ pub struct Net {
     w: Param![C],
     #[init(normal(0.7))]
     b: Param![C],
+    #[config(true)]
+    #[init(normal(0.7))]
+    bias: Option<Param![C]>,
     lin: Linear![C => C],
     drop: Dropout![p = 0.25],
+    block: Block![C],
+    blocks: [Block![C]; 2],
+    #[init(Stage::Narrow![C = C], Stage::Norm![C = C])]
+    stages: Vec<Stage>,
     #[config(0.6)]
     k: f64,
     #[config(true)]
@@ -21,6 +28,76 @@ pub struct Net {
     mode: usize,
     #[config(2)]
     n: usize,
+}
+
+#[model]
+impl Net {
+    fn mixed(&self, a: Tensor, b: Tensor) -> Tensor {
+        let both = (a * self.w).tanh() + b.sigmoid();
+        if self.deep { self.lin.forward(both) } else { both * self.k }
+    }
+
+    fn through(&self, x: Tensor, times: usize, cx: &mut Cx) -> Tensor {
+        let mut x = x;
+        for i in 0..times {
+            x = x + self.blocks[i % 2].forward(x, cx) * 0.5;
+        }
+        x.tanh() * 2.0
+    }
+
+    fn halves(&self, x: Tensor) -> (Tensor, Tensor) {
+        let y = self.lin.forward(x);
+        (y.sigmoid(), y)
+    }
+}
+
+/// A layer in layers.
+#[model(dims(C))]
+pub struct Block {
+    up: Linear![C => C],
+    drop: Dropout![p = 0.3],
+    #[init(normal(0.5))]
+    scale: Param![C],
+}
+
+#[model]
+impl Block {
+    fn forward(&self, x: Tensor, cx: &mut Cx) -> Tensor {
+        let h = self.up.forward(x).tanh();
+        x * self.scale + self.drop.forward(h, cx)
+    }
+}
+
+/// Layers of several kinds.
+#[model(dims(C))]
+pub enum Stage {
+    /// A layer in a layer.
+    Narrow(Block![C]),
+    /// Rows, normalised.
+    Norm(LayerNorm![C]),
+}
+
+#[model]
+impl Stage {
+    fn forward(&self, x: Tensor, cx: &mut Cx) -> Tensor {
+        match self {
+            Self::Narrow(block) => block.forward(x, cx),
+            Self::Norm(norm) => norm.forward(x).sin(),
+        }
+    }
+}
+
+/// A mixture of two tensors.
+#[model]
+pub fn blend(a: Tensor, b: Tensor, by: f64) -> Tensor {
+    let c = a * by;
+    if by > 0.5 { (c + b) * 0.5 } else { b - c.sin() }
+}
+
+/// Two functions of one tensor.
+#[model]
+pub fn waves(x: Tensor) -> (Tensor, Tensor) {
+    (x.sin(), x.cos() * x.tanh())
 }
 
 /// The loss of a body.

@@ -2,7 +2,7 @@
 //! differences.
 
 use cotangent::prelude::*;
-use cotangent::testing::{GradCheck, check_loss_grad};
+use cotangent::testing::{GradCheck, check_grad};
 use cotangent::{DType, LeafMut, Path, Tensor};
 use cotangent_body_tests::{ALL, Body, Form, Net, NetConfig};
 use std::collections::BTreeMap;
@@ -16,11 +16,12 @@ const SHAPES: &[(&[usize], &[usize])] =
 fn case(body: &Body, at: usize) -> (Net, Tensor, Tensor) {
     let ((a, b), device, mut rng) = (SHAPES[at], Device::cpu(), Rng::seed(body.seed + 1));
     let config = NetConfig {
-        C: a[a.len() - 1],
         k: 0.6,
         deep: (body.seed as usize + at).is_multiple_of(2),
-        mode: at % 2,
+        mode: (body.seed as usize + at) % 3,
         n: 2 + at % 2,
+        bias: (body.seed as usize / 2 + at).is_multiple_of(2),
+        ..NetConfig::new(a[a.len() - 1])
     };
     let model = Net::init(config, &mut rng, &device);
     let (x, y) = (Tensor::randn(a.to_vec(), &mut rng, &device), Tensor::randn(b.to_vec(), &mut rng, &device));
@@ -119,19 +120,26 @@ fn central_differences() {
                 paths.push(path.to_string());
             }
         });
-        let run = |inputs: &[Tensor]| {
+        let with = |inputs: &[Tensor]| {
             let (mut model, mut rest) = (exact.clone(), inputs[2..].iter());
             model.visit_mut(&Path::ROOT, &mut |_, leaf| {
                 if let (LeafMut::Param(param), Some(value)) = (leaf, rest.next()) {
                     param.set(value.clone());
                 }
             });
-            let mut all = results(&body.fused, &model, &inputs[0], &inputs[1]);
-            let cts = ["x", "y"].into_iter().chain(paths.iter().map(|p| p.as_str())).map(|name| all.remove(name));
-            let cts = cts.collect();
-            (all.remove("loss").expect("a loss"), cts)
+            (model, inputs[0].clone(), inputs[1].clone())
+        };
+        let loss = |inputs: &[Tensor]| {
+            let (model, x, y) = with(inputs);
+            (body.fused.value)(&model, x, y, &mut Cx::train(11))
+        };
+        let cotangents = |inputs: &[Tensor], ct: Tensor| {
+            let (model, x, y) = with(inputs);
+            let mut all = results(&body.fused, &model, &x, &y);
+            let names = ["x", "y"].into_iter().chain(paths.iter().map(|p| p.as_str()));
+            names.map(|name| Some(all.remove(name)? * &ct)).collect()
         };
         let options = GradCheck { tolerance: Some(1e-6), most: 4, seed: body.seed, ..GradCheck::default() };
-        check_loss_grad(run, &inputs, options);
+        check_grad(loss, cotangents, &inputs, options);
     });
 }

@@ -2,9 +2,10 @@
 
 use super::inputs::{Inputs, Stop};
 use super::registry::{Results, Row};
-use cotangent::__private::{AddVjp, Model, MulVjp, Pullback, Want};
+use cotangent::__private::{Model, Pullback, Want};
 use cotangent::layers::{Embedding, EmbeddingConfig, EmbeddingGrads, LayerNorm, LayerNormConfig, LayerNormGrads};
-use cotangent::layers::{Linear, LinearConfig, LinearGrads, scaled_dot_product_attention};
+use cotangent::layers::{Linear, LinearConfig, LinearGrads};
+use cotangent::ops::{AttentionMask, scaled_dot_product_attention_with};
 use cotangent::{Device, Param, Rng, Tensor};
 
 pub(super) const ROWS: &[Row] = &[
@@ -74,57 +75,30 @@ fn layer_norm(i: &Inputs<'_>) -> Result<Results, Stop> {
 }
 
 fn attention(i: &Inputs<'_>) -> Result<Results, Stop> {
-    let plain = i.holds_floats("in.attn_mask").is_none() && i.maybe_number("scale")?.is_none();
-    if plain { plain_attention(i) } else { masked_attention(i) }
+    let scale = i.maybe_number("scale")?;
+    match i.holds_floats("in.attn_mask") {
+        Some(true) => masked(i, i.float("in.attn_mask")?, scale, |ct| ct),
+        Some(false) => masked(i, i.mask("in.attn_mask")?, scale, |()| None),
+        None => masked(i, (), scale, |()| None),
+    }
 }
 
-fn plain_attention(i: &Inputs<'_>) -> Result<Results, Stop> {
+fn masked<M: AttentionMask + Clone>(
+    i: &Inputs<'_>,
+    mask: M,
+    scale: Option<f64>,
+    ct_mask: impl Fn(M::Ct) -> Option<Tensor>,
+) -> Result<Results, Stop> {
     let (query, key, value) = (i.float("in.query")?, i.float("in.key")?, i.float("in.value")?);
-    let causal = i.flag("is_causal")?;
-    if causal && query.size(-2) != key.size(-2) {
-        return Err(i.missing("is_causal with a mask that is not square"));
-    }
+    let (causal, [q, k, v]) = (i.flag("is_causal")?, [&query, &key, &value].map(Tensor::clone));
     let mut results = Results::new();
-    results.out("y", scaled_dot_product_attention(query.clone(), key.clone(), value.clone(), causal));
-    let (y, pullback) = scaled_dot_product_attention::vjp(query, key, value, causal, Want::ALL);
+    results.out("y", scaled_dot_product_attention_with(q, k, v, mask.clone(), causal, scale));
+    let (y, pullback) = scaled_dot_product_attention_with::vjp(query, key, value, mask, causal, scale, Want::ALL);
     results.out("y", y);
-    let (ct_query, ct_key, ct_value, ()) = pullback.pull(i.ct("y")?, &mut ());
+    let (ct_query, ct_key, ct_value, ct, (), ()) = pullback.pull(i.ct("y")?, &mut ());
     results.grad("in.query", ct_query);
     results.grad("in.key", ct_key);
     results.grad("in.value", ct_value);
-    Ok(results)
-}
-
-/// Attention with a mask or a scale of its own, put together from operations as a user would.
-fn masked_attention(i: &Inputs<'_>) -> Result<Results, Stop> {
-    i.only("is_causal", false)?;
-    let (query, key, value) = (i.float("in.query")?, i.float("in.key")?, i.float("in.value")?);
-    let scale = i.maybe_number("scale")?.unwrap_or(1.0 / (query.size(-1) as f64).sqrt());
-    let (scores_shape, device) = ([query.size(-2), key.size(-2)], *query.device());
-    let nothing = || Tensor::zeros(scores_shape, &device);
-    // True where a source is hidden.
-    let (added, hidden) = match i.holds_floats("in.attn_mask") {
-        Some(true) => (i.float("in.attn_mask")?, nothing().ne(0.0)),
-        Some(false) => (nothing(), i.int("in.attn_mask")?.eq(0)),
-        None => (nothing(), nothing().ne(0.0)),
-    };
-    let (key, back_transpose) = key.transpose__vjp(-2, -1, Want::ALL);
-    let (scores, back_scores) = query.matmul__vjp(key, Want::ALL);
-    let (scores, back_scale) = MulVjp::mul__vjp(scores, scale, Want::ALL);
-    let (scores, back_add) = AddVjp::add__vjp(scores, added, Want::ALL);
-    let (scores, back_fill) = scores.masked_fill__vjp(hidden, f64::NEG_INFINITY, Want::ALL);
-    let (weights, back_softmax) = scores.softmax__vjp(-1, Want::ALL);
-    let (y, back_values) = weights.matmul__vjp(value, Want::ALL);
-    let mut results = Results::new();
-    results.out("y", y);
-    let (ct, ct_value) = back_values.pull(i.ct("y")?, &mut ());
-    let ct = back_softmax.pull(ct, &mut ()).0;
-    let ct = back_fill.pull(ct, &mut ()).0;
-    let ct = back_add.pull(ct, &mut ()).0;
-    let ct = back_scale.pull(ct, &mut ()).0;
-    let (ct_query, ct_key) = back_scores.pull(ct, &mut ());
-    results.grad("in.query", ct_query);
-    results.grad("in.key", back_transpose.pull(ct_key, &mut ()).0);
-    results.grad("in.value", ct_value);
+    results.grad("in.attn_mask", ct_mask(ct));
     Ok(results)
 }

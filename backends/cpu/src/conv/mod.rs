@@ -1,14 +1,18 @@
 //! Convolutions: verification, and how operands become contiguous elements of the dtype that is computed in.
 #![allow(unsafe_code, reason = "hands verified memory to the loops")]
 
+mod implicit;
+mod patches;
 mod plain;
 
 use crate::backend::{block_of, in_use, refused, threads};
+use crate::gemm::{Element, Stored};
 use crate::launch::{outside, range, repeats};
 use crate::memory::{Block, Pool};
 use crate::strided::{self, Side, Way};
+use cotangent_hal::native::Level;
 use cotangent_hal::{ConvolutionPart, DType, Error, Result, View, Window};
-use plain::Real;
+use implicit::Means;
 use std::slice;
 use std::sync::Arc;
 
@@ -41,6 +45,7 @@ impl Extents {
 /// See [`LibraryCall::Convolution`](cotangent_hal::LibraryCall::Convolution).
 pub(crate) fn convolution(
     pool: &Arc<Pool>,
+    level: Level,
     part: ConvolutionPart,
     [x, w, y]: [&View<'_>; 3],
     bias: Option<&View<'_>>,
@@ -104,12 +109,13 @@ pub(crate) fn convolution(
         // SAFETY: the elements are verified and borrowed; those of the target are distinct and overlap no other.
         operands.push(unsafe { Dense::new(pool, view, ptr, i != target) }?);
     }
+    let means = Means { pool, level, parallel: extents.work() >= PARALLEL && threads() > 1 };
     // SAFETY: each operand is as long as its view, of the dtype that is computed in, and only the target is written.
     unsafe {
         if dtype == DType::F64 {
-            run::<f64>(part, &extents, window, &operands);
+            run::<f64>(means, part, &extents, window, &operands)?;
         } else {
-            run::<f32>(part, &extents, window, &operands);
+            run::<f32>(means, part, &extents, window, &operands)?;
         }
         operands[target].store(pool, views[target])
     }
@@ -117,18 +123,38 @@ pub(crate) fn convolution(
 
 /// # Safety
 /// The operands are those of a verified call, of dtype `T`; the one that `part` names is the caller's alone.
-unsafe fn run<T: Real>(part: ConvolutionPart, extents: &Extents, window: &Window, operands: &[Dense]) {
-    let parallel = extents.work() >= PARALLEL && threads() > 1;
+unsafe fn run<T: Element + Stored<Computed = T>>(
+    means: Means<'_>,
+    part: ConvolutionPart,
+    extents: &Extents,
+    window: &Window,
+    operands: &[Dense],
+) -> Result<()> {
     let [x, w, y] = [&operands[0], &operands[1], &operands[2]];
+    // A product shares each element of an image among filters, and each of a filter among places. With one filter for
+    // a channel there is nothing to share.
+    let plain = extents.channels * extents.filters == 1;
     // SAFETY: the caller's promise.
     unsafe {
-        let bias = operands.get(3).map(|bias| bias.read());
         match part {
             ConvolutionPart::Output => {
-                plain::output(extents, window, x.read(), w.read(), bias, y.write::<T>(), parallel)
+                let bias = operands.get(3).map(|bias| bias.read());
+                if plain {
+                    plain::output(extents, window, x.read(), w.read(), bias, y.write::<T>(), means.parallel);
+                    return Ok(());
+                }
+                implicit::output(means, extents, window, [x.read(), w.read()], bias, y.write::<T>())
             }
-            ConvolutionPart::Input => plain::input(extents, window, w.read(), y.read(), x.write::<T>(), parallel),
-            ConvolutionPart::Weight => plain::weight(extents, window, x.read(), y.read(), w.write::<T>(), parallel),
+            ConvolutionPart::Input if plain => {
+                plain::input(extents, window, w.read(), y.read(), x.write::<T>(), means.parallel);
+                Ok(())
+            }
+            ConvolutionPart::Weight if plain => {
+                plain::weight(extents, window, x.read(), y.read(), w.write::<T>(), means.parallel);
+                Ok(())
+            }
+            ConvolutionPart::Input => implicit::input(means, extents, window, [w.read(), y.read()], x.write::<T>()),
+            ConvolutionPart::Weight => implicit::weight(means, extents, window, [x.read(), y.read()], w.write::<T>()),
         }
     }
 }

@@ -2,18 +2,12 @@
 //! do not depend on the threads.
 
 use super::Extents;
+use crate::gemm::Element;
 use cotangent_hal::Window;
 use rayon::prelude::*;
-use std::ops::{AddAssign, Mul};
-
-/// A float that convolutions are computed in.
-pub(super) trait Real: Copy + Default + Send + Sync + AddAssign + Mul<Output = Self> {}
-
-impl Real for f32 {}
-impl Real for f64 {}
 
 /// `y` from `x`, `w` and `bias`.
-pub(super) fn output<T: Real>(
+pub(super) fn output<T: Element>(
     extents: &Extents,
     window: &Window,
     x: &[T],
@@ -25,47 +19,47 @@ pub(super) fn output<T: Real>(
     let filters = extents.groups * extents.filters;
     planes(y, area(extents.output), parallel, |plane, y| {
         let (n, o) = (plane / filters, plane % filters);
-        y.fill(bias.map_or(T::default(), |bias| bias[o]));
+        y.fill(bias.map_or(T::ZERO, |bias| bias[o]));
         for c in 0..extents.channels {
             let (x, w) = (extents.image(x, n, o / extents.filters, c), extents.filter(w, o, c));
             runs(extents, window, |tap, to, from, len| {
                 let weight = w[tap];
                 let x = x[from..].iter().step_by(window.stride[1]);
-                y[to..to + len].iter_mut().zip(x).for_each(|(y, &x)| *y += weight * x);
+                y[to..to + len].iter_mut().zip(x).for_each(|(y, &x)| *y = *y + weight * x);
             });
         }
     });
 }
 
 /// `x` from `w` and `y`.
-pub(super) fn input<T: Real>(extents: &Extents, window: &Window, w: &[T], y: &[T], x: &mut [T], parallel: bool) {
+pub(super) fn input<T: Element>(extents: &Extents, window: &Window, w: &[T], y: &[T], x: &mut [T], parallel: bool) {
     let channels = extents.groups * extents.channels;
     planes(x, area(extents.image), parallel, |plane, x| {
         let (n, group, c) = (plane / channels, plane % channels / extents.channels, plane % extents.channels);
-        x.fill(T::default());
+        x.fill(T::ZERO);
         for o in group * extents.filters..(group + 1) * extents.filters {
             let (w, y) = (extents.filter(w, o, c), extents.output(y, n, o));
             runs(extents, window, |tap, from, to, len| {
                 let weight = w[tap];
                 let x = x[to..].iter_mut().step_by(window.stride[1]);
-                y[from..from + len].iter().zip(x).for_each(|(&y, x)| *x += weight * y);
+                y[from..from + len].iter().zip(x).for_each(|(&y, x)| *x = *x + weight * y);
             });
         }
     });
 }
 
 /// `w` from `x` and `y`.
-pub(super) fn weight<T: Real>(extents: &Extents, window: &Window, x: &[T], y: &[T], w: &mut [T], parallel: bool) {
+pub(super) fn weight<T: Element>(extents: &Extents, window: &Window, x: &[T], y: &[T], w: &mut [T], parallel: bool) {
     planes(w, area(extents.filter), parallel, |plane, w| {
         let (o, c) = (plane / extents.channels, plane % extents.channels);
-        w.fill(T::default());
+        w.fill(T::ZERO);
         for n in 0..extents.images {
             let (x, y) = (extents.image(x, n, o / extents.filters, c), extents.output(y, n, o));
             runs(extents, window, |tap, at, from, len| {
-                let mut sum = T::default();
+                let mut sum = T::ZERO;
                 let x = x[from..].iter().step_by(window.stride[1]);
-                y[at..at + len].iter().zip(x).for_each(|(&y, &x)| sum += x * y);
-                w[tap] += sum;
+                y[at..at + len].iter().zip(x).for_each(|(&y, &x)| sum = sum + x * y);
+                w[tap] = w[tap] + sum;
             });
         }
     });
@@ -94,7 +88,7 @@ fn plane<T>(planes: &[T], i: usize, area: usize) -> &[T] {
 }
 
 /// Calls a function on every plane of a result that is not empty.
-fn planes<T: Real>(result: &mut [T], area: usize, parallel: bool, f: impl Fn(usize, &mut [T]) + Sync) {
+fn planes<T: Element>(result: &mut [T], area: usize, parallel: bool, f: impl Fn(usize, &mut [T]) + Sync) {
     if parallel {
         result.par_chunks_exact_mut(area).enumerate().for_each(|(i, plane)| f(i, plane));
     } else {

@@ -21,5 +21,8 @@ super::family! {
     method cdist(Operand) -> Active, "cdist", F, burn "";
     method cosine_similarity(Operand, Value, Value) -> Active, "cosine_similarity", F;
     method normalize(Value, Value) -> Active, "along", F, burn "";
+    function scaled_dot_product_attention(Operand, Operand, Operand, Value) -> Active, "attention", F, burn "attention";
+    function scaled_dot_product_attention_with(Operand, Operand, Operand, Operand, Value, Value) -> Active, "attention", F,
+        torch "scaled_dot_product_attention", burn "attention";
     function einsum(Value, Operand) -> Active, "einsum", F, burn "";
 }

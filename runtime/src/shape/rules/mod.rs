@@ -6,6 +6,7 @@
 //! result that is asked for. An argument that is left out counts as unknown. Where leading axes are not listed, a rule
 //! says what the listed axes decide.
 
+mod attention;
 mod axis;
 mod einsum;
 mod elementwise;
@@ -21,6 +22,7 @@ mod search;
 mod slice;
 mod window;
 
+pub use attention::attention;
 pub use einsum::einsum;
 pub use elementwise::{broadcast, broadcast_first, prelu, same, scalar_of_same, select};
 pub use index::{

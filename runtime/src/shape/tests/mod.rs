@@ -1,5 +1,6 @@
 //! Tests of the shape engine.
 
+mod attention;
 mod bind;
 mod budget;
 mod call;

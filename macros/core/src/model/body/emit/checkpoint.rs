@@ -32,7 +32,7 @@ impl Forward<'_> {
         let names: Vec<Ident> = (0..outs.len() as u32).map(|i| hygiene::local("o", i)).collect();
         let at = (0..locals.len()).map(Literal::usize_unsuffixed);
         let zeros = ins.iter().map(|_| quote!(::core::default::Default::default()));
-        let (grads, report) = (&self.grads, hygiene::report());
+        let grads = &self.grads;
         let stmts = quote! {
             let #kept_in = #flag.then(|| ::cotangent::__private::keep!(#(#sources),*));
             #once
@@ -43,7 +43,6 @@ impl Forward<'_> {
                 let again = ::cotangent::__private::again(#kept_in.filter(|_| asked), move |#kept_in| {
                     let (#(mut #locals,)*) = (#(#kept_in.#at.lend(),)*);
                     #(let mut #assigned;)*
-                    let #report = ::cotangent::__private::ReportedCall::unreported();
                     #again
                 });
                 match again {

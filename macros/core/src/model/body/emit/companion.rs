@@ -52,7 +52,7 @@ pub(super) fn vjp(function: &Function, body: &Body, context: &Context<'_>) -> To
     };
     let mut forward = Forward { body, needed: &needed, grads: grads.clone(), flags: flags.collect() };
     let prologue = frame(function, body, context);
-    let (text, report) = (super::called(function, context), hygiene::report());
+    let text = super::called(function, context);
     let stmts = forward.region(&body.region);
     let result = body.region.result.as_ref().map(|r| forward.operand(r));
     let out = match &body.region.result {
@@ -79,7 +79,7 @@ pub(super) fn vjp(function: &Function, body: &Body, context: &Context<'_>) -> To
             -> (#ty, impl ::cotangent::__private::Pullback<#grads, Ct = #ct_out, In = (#(#ins,)*)> + #captures) #clause
         {
             #prologue
-            let #report = ::cotangent::__private::ReportedCall::open(#text);
+            let __report = ::cotangent::__private::ReportedCall::open(#text);
             #stmts
             let __out = #result;
             (__out, #pullback)

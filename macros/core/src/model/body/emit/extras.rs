@@ -53,12 +53,14 @@ fn grad(function: &Function, context: &Context<'_>) -> TokenStream {
     let Parts { receiver, params, args, vjp, .. } = parts(function);
     let (vis, cfgs, sig, ty) = (&function.vis, &function.cfgs, &function.sig, &function.output.ty);
     let (name, grads) = (format_ident!("{}_grad", sig.ident), grads(context));
+    let text = super::called(function, context);
     let doc = format!(" The result of [`{0}`](Self::{0}) and its gradient by the model's parameters.", sig.ident);
     let (generics, clause) = (&sig.generics, &sig.generics.where_clause);
     quote! {
         #(#cfgs)*
         #[doc = #doc]
         #vis fn #name #generics(#receiver #(#params),*) -> (#ty, #grads) #clause {
+            let __report = ::cotangent::__private::ReportedCall::around(#text);
             let (__out, __back) = #vjp(#(#args,)* ::cotangent::__private::Want::SELF);
             let (__out, __grads, _) = ::cotangent::__private::gradient(__out, __back);
             (__out, __grads)
@@ -70,6 +72,7 @@ fn grad_inputs(function: &Function, context: &Context<'_>) -> TokenStream {
     let Parts { receiver, params, args, vjp, .. } = parts(function);
     let (vis, cfgs, sig, ty) = (&function.vis, &function.cfgs, &function.sig, &function.output.ty);
     let name = format_ident!("{}_grad_inputs", sig.ident);
+    let text = super::called(function, context);
     let active: Vec<&super::super::ast::Param> = function.params.iter().filter(|p| p.kind == Kind::Active).collect();
     if active.is_empty() {
         return quote!();
@@ -104,6 +107,7 @@ fn grad_inputs(function: &Function, context: &Context<'_>) -> TokenStream {
         #(#cfgs)*
         #[doc = #doc]
         #vis fn #name #generics(#receiver #(#params),*) -> #result #clause {
+            let __report = ::cotangent::__private::ReportedCall::around(#text);
             let (__out, __back) = #vjp(#(#args,)* ::cotangent::__private::Want::ALL);
             let (__out, __grads, (#(#patterns,)*)) = ::cotangent::__private::gradient(__out, __back);
             #value

@@ -6,7 +6,7 @@ use crate::model::body::grad::{self, Values};
 use crate::model::body::ir::{
     Body, Branch, Call, Callee, Declare, For, Form, Fused, Operand, Place, Region, Step, Stmt, Value, Var,
 };
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use std::collections::BTreeMap;
 
@@ -40,6 +40,18 @@ impl Forward<'_> {
                 if *last { quote!(#ident) } else { quote!(::core::clone::Clone::clone(&#ident)) }
             }
             Operand::Plain(code) => code.tokens.clone(),
+        }
+    }
+
+    /// An operand whose tokens, where the user did not write them, have the place of one that they wrote.
+    fn operand_at(&self, operand: &Operand, span: Span) -> TokenStream {
+        match operand {
+            Operand::Active { var, last, .. } => {
+                let mut ident = self.ident(*var).clone();
+                ident.set_span(ident.span().located_at(span));
+                if *last { quote!(#ident) } else { quote_spanned!(span=> ::core::clone::Clone::clone(&#ident)) }
+            }
+            Operand::Plain(_) => self.operand(operand),
         }
     }
 
@@ -169,17 +181,23 @@ impl Forward<'_> {
     fn plain_call(&self, call: &Call) -> TokenStream {
         let args: Vec<TokenStream> = call.args.iter().map(|a| self.operand(a)).collect();
         match &call.callee {
+            // Errors at run time name the line of the call, which rustc takes from its first and last token.
             Callee::Operation { name } => {
                 let (receiver, rest) = (&args[0], &args[1..]);
-                quote!(#receiver.#name(#(#rest),*))
+                quote_spanned!(name.span()=> #receiver.#name(#(#rest),*))
             }
             Callee::Operator { token, .. } => {
-                let (left, right) = (&args[0], &args[1]);
+                let span = token.clone().into_iter().next().map_or_else(Span::call_site, |t| t.span());
+                let [left, right] = [0, 1].map(|at| self.operand_at(&call.args[at], span));
                 quote!(#left #token #right)
             }
             Callee::Layer { place, name } => {
                 let code = &place.code;
-                quote!(#code.#name(#(#args),*))
+                let call = quote!(#code.#name(#(#args),*));
+                match entered(place) {
+                    Some(layer) => quote!(::cotangent::__private::left(#layer, #call)),
+                    None => call,
+                }
             }
             Callee::Function { path } | Callee::Associated { path } => quote!(#path(#(#args),*)),
             Callee::Read { place } => {
@@ -197,7 +215,8 @@ impl Forward<'_> {
         let (bits, invoked) = match &call.callee {
             Callee::Operation { name } => {
                 let (vjp, receiver, rest) = (hygiene::vjp(name), &args[0], &args[1..]);
-                (quote!(#(#flags),*), quote!(#receiver.#vjp(#(#rest,)* #want)))
+                let call = quote_spanned!(name.span()=> #receiver.#vjp(#(#rest,)* #want));
+                (quote!(#(#flags),*), call)
             }
             Callee::Operator { name, trait_, .. } => {
                 let (left, right) = (&args[0], &args[1]);
@@ -233,11 +252,19 @@ impl Forward<'_> {
         };
         self.flags.insert(call.value, quote!(#want.any()));
         let invoked = if call.boxed { quote!(::cotangent::__private::boxed(#invoked)) } else { invoked };
-        let made = self.declare_pair(call.var, call.declare, &residual, invoked);
-        let made = match &call.callee {
-            Callee::Layer { place, .. } => reported(place, made),
-            _ => made,
+        let layer = match &call.callee {
+            Callee::Layer { place, .. } => entered(place),
+            Callee::Operation { .. }
+            | Callee::Operator { .. }
+            | Callee::Function { .. }
+            | Callee::Associated { .. }
+            | Callee::Read { .. } => None,
         };
+        let invoked = match layer {
+            Some(layer) => quote!(::cotangent::__private::left_vjp(#layer, #invoked)),
+            None => invoked,
+        };
+        let made = self.declare_pair(call.var, call.declare, &residual, invoked);
         quote!(let #want = ::cotangent::__private::Want::of(&[#bits]); #made)
     }
 
@@ -389,14 +416,21 @@ pub(super) fn borrowed(place: &Place) -> TokenStream {
     if place.reference { code.clone() } else { quote!(&#code) }
 }
 
-/// A call of a layer, whose field a report names.
-fn reported(place: &Place, call: TokenStream) -> TokenStream {
-    let fields = place.steps.iter().filter_map(|step| match step {
-        Step::Field(name) | Step::Variant(_, name) => Some(name.to_string()),
-        Step::Index(_) | Step::Some => None,
-    });
-    let (field, report) = (fields.collect::<Vec<_>>().join("."), hygiene::report());
-    quote!(#report.at(#field); #call #report.at("");)
+/// Says that the call of a layer begins, by the layer's place in the model; nothing for the model's own methods.
+fn entered(place: &Place) -> Option<TokenStream> {
+    let (mut names, mut indices) = (vec![], vec![]);
+    for step in &place.steps {
+        match step {
+            Step::Field(name) | Step::Variant(_, name) => names.push(name.to_string()),
+            Step::Index(local) => {
+                names.push("*".to_owned());
+                indices.push(local);
+            }
+            Step::Some => {}
+        }
+    }
+    let path = names.join(".");
+    (!names.is_empty()).then(|| quote!(::cotangent::__private::at(#path, &[#(#indices),*])))
 }
 
 /// The pullback of arm `at` as a value of the one type that all arms share.
@@ -413,5 +447,5 @@ fn either(pullback: TokenStream, at: usize, count: usize) -> TokenStream {
 }
 
 fn ident(text: &str) -> Ident {
-    Ident::new(text, proc_macro2::Span::call_site())
+    Ident::new(text, Span::call_site())
 }

@@ -193,7 +193,11 @@ impl<'a, 'd> Lower<'a, 'd> {
     /// A variable that no user code names.
     fn temp(&mut self, value: Option<Value>) -> Var {
         self.temps += 1;
-        let ident = hygiene::local("t", self.temps);
+        let mut ident = hygiene::local("t", self.temps);
+        // With the user's hygiene an operator on it stands in the user's code, as far as errors at run time go.
+        if let Some(name) = self.name {
+            ident.set_span(name.span());
+        }
         self.var(ident, value)
     }
 

@@ -1,0 +1,238 @@
+//! Convolutions as products of matrices, of which that of the images is never made.
+#![allow(unsafe_code, reason = "hands verified memory to products")]
+
+use super::Extents;
+use super::patches::{Grid, Patches, Planes, Turned};
+use crate::backend::threads;
+use crate::gemm::{self, Element, Epilogue, Factor, Matrix, Output, Product, Stored, Strided, in_parts};
+use crate::memory::Pool;
+use cotangent_hal::native::Level;
+use cotangent_hal::{Activation, Result, Window};
+use rayon::prelude::*;
+use std::slice;
+use std::sync::Arc;
+
+/// Places of all images, at least, and elements of filters, at most, for which sums over places are cut into parts.
+const LONG: usize = 1024;
+const FEW: usize = 1 << 18;
+
+/// What convolutions run with.
+#[derive(Clone, Copy)]
+pub(super) struct Means<'a> {
+    pub(super) pool: &'a Arc<Pool>,
+    pub(super) level: Level,
+    pub(super) parallel: bool,
+}
+
+/// Images, the filters of each group, and what is added to each of their planes.
+struct Filtered<'a, T> {
+    grid: Grid,
+    groups: usize,
+    /// Channels of a group, and its filters.
+    channels: usize,
+    filters: usize,
+    images: &'a [T],
+    weights: &'a [T],
+    bias: Option<&'a [T]>,
+}
+
+/// `y` from `x`, `w` and `bias`.
+pub(super) fn output<T: Element + Stored<Computed = T>>(
+    means: Means<'_>,
+    extents: &Extents,
+    window: &Window,
+    [images, weights]: [&[T]; 2],
+    bias: Option<&[T]>,
+    y: &mut [T],
+) -> Result<()> {
+    let &Extents { groups, channels, filters, .. } = extents;
+    let grid = grid(extents, window);
+    Filtered { grid, groups, channels, filters, images, weights, bias }.run(means, y)
+}
+
+/// `x` from `w` and `y`.
+pub(super) fn input<T: Element + Stored<Computed = T>>(
+    means: Means<'_>,
+    extents: &Extents,
+    window: &Window,
+    [w, y]: [&[T]; 2],
+    x: &mut [T],
+) -> Result<()> {
+    // Either way is a product of the same size. Packing what filters meet takes longer than adding up what places give,
+    // which is less where there are fewer channels than filters.
+    if window.stride == [1, 1] && extents.channels > 2 * extents.filters {
+        flipped(means, extents, window, [w, y], x)
+    } else {
+        scattered(means, extents, window, [w, y], x)
+    }
+}
+
+/// `w` from `x` and `y`.
+pub(super) fn weight<T: Element + Stored<Computed = T>>(
+    means: Means<'_>,
+    extents: &Extents,
+    window: &Window,
+    [x, y]: [&[T]; 2],
+    w: &mut [T],
+) -> Result<()> {
+    let &Extents { images, groups, channels, filters, image, filter, .. } = extents;
+    let (level, grid) = (means.level, grid(extents, window));
+    let (area, plane, taps) = (grid.area(), image[0] * image[1], channels * filter[0] * filter[1]);
+    let shape = gemm::Extents { m: filters, n: taps, k: images * area };
+    each(means, w, filters * taps, |group, w, means| {
+        // Without images there is nothing to begin at.
+        let at = |all: usize, size: usize| if images == 0 { 0 } else { group * all * size };
+        let a = Planes { level, images: &y[at(filters, area)..], area, step: groups * filters * area };
+        let step = groups * channels * plane;
+        let b = Turned(Patches { level, grid, images: &x[at(channels, plane)..], step });
+        let out = place(w, taps, Epilogue::NONE);
+        // SAFETY: the factors are slices, and the place is a slice of this call alone; the processor has the level.
+        unsafe {
+            if shape.k < LONG || filters * taps > FEW {
+                return Product { extents: shape, a: &a, b: &b, out }.run(means.pool, level, means.parallel);
+            }
+            in_parts(means.pool, level, shape, out, means.parallel, |terms, out| {
+                let (a, b) = (From(&a, terms.start), From(&b, terms.start));
+                let extents = gemm::Extents { k: terms.len(), ..shape };
+                Product { extents, a: &a, b: &b, out }.run(means.pool, level, false)
+            })
+        }
+    })
+}
+
+/// A factor from a term on.
+struct From<'a, T>(&'a dyn Factor<T>, usize);
+
+impl<T: Element> Factor<T> for From<'_, T> {
+    fn matrix(&self) -> Option<Matrix<T>> {
+        self.0.matrix().map(|matrix| matrix.from(0, self.1))
+    }
+
+    unsafe fn pack(&self, lanes: std::ops::Range<usize>, terms: std::ops::Range<usize>, to: gemm::Panels<T>) {
+        // SAFETY: the caller's promise, for the same elements.
+        unsafe { self.0.pack(lanes, terms.start + self.1..terms.end + self.1, to) }
+    }
+}
+
+/// `x` where filters move in steps of one: the convolution of `y` with the filters turned round, channels and filters
+/// exchanged.
+fn flipped<T: Element + Stored<Computed = T>>(
+    means: Means<'_>,
+    extents: &Extents,
+    window: &Window,
+    [w, y]: [&[T]; 2],
+    x: &mut [T],
+) -> Result<()> {
+    let &Extents { groups, channels, filters, image, filter, output, .. } = extents;
+    let area = filter[0] * filter[1];
+    let memory = means.pool.take(size_of_val(w))?;
+    // SAFETY: memory of this call alone, initialised and aligned.
+    let weights = unsafe { slice::from_raw_parts_mut(memory.ptr().cast::<T>(), w.len()) };
+    for (i, filter) in w.chunks_exact(area.max(1)).enumerate() {
+        let (group, o, c) = (i / (filters * channels), i / channels % filters, i % channels);
+        let to = ((group * channels + c) * filters + o) * area;
+        weights[to..to + area].iter_mut().zip(filter.iter().rev()).for_each(|(to, &w)| *to = w);
+    }
+    let ahead = |axis: usize| (window.dilation[axis] * (filter[axis].max(1) - 1)) as isize;
+    let padding = [0, 1].map(|axis| ahead(axis) - window.padding[axis] as isize);
+    let grid = Grid { filter, places: image, image: output, stride: [1, 1], dilation: window.dilation, padding };
+    Filtered { grid, groups, channels: filters, filters: channels, images: y, weights, bias: None }.run(means, x)
+}
+
+/// `x` where filters move in longer steps: what each place gives to each element that it meets, by a product, then added
+/// up.
+fn scattered<T: Element + Stored<Computed = T>>(
+    means: Means<'_>,
+    extents: &Extents,
+    window: &Window,
+    [w, y]: [&[T]; 2],
+    x: &mut [T],
+) -> Result<()> {
+    let &Extents { groups, channels, filters, image, filter, .. } = extents;
+    let (level, grid) = (means.level, grid(extents, window));
+    let (area, plane) = (grid.area(), image[0] * image[1]);
+    let taps = channels * filter[0] * filter[1];
+    let shape = gemm::Extents { m: taps, n: area, k: filters };
+    each(means, x, channels * plane, |i, x, means| {
+        let memory = means.pool.take(taps * area * size_of::<T>())?;
+        // SAFETY: memory of this call alone, initialised and aligned.
+        let given = unsafe { slice::from_raw_parts_mut(memory.ptr().cast::<T>(), taps * area) };
+        let matrix =
+            |x: &[T], columns: usize| Matrix { ptr: x.as_ptr().cast_mut(), rows: 1, columns: columns as isize };
+        let a = Strided { level, matrix: matrix(&w[i % groups * filters * taps..], taps) };
+        let b = Strided { level, matrix: matrix(&y[i * filters * area..], area) };
+        let out = place(given, area, Epilogue::NONE);
+        // SAFETY: the factors are parts of slices, and the place is memory of this call alone.
+        unsafe { Product { extents: shape, a: &a, b: &b, out }.run(means.pool, level, means.parallel)? };
+        x.fill(T::ZERO);
+        for tap in 0..taps {
+            let at = [tap / filter[1] % filter[0], tap % filter[1]];
+            let x = &mut x[tap / (filter[0] * filter[1]) * plane..][..plane];
+            let given = &given[tap * area..][..area];
+            grid.runs(at, 0..area, |run, to| {
+                let x = x[to..].iter_mut().step_by(grid.stride[1]);
+                given[run].iter().zip(x).for_each(|(&y, x)| *x = *x + y);
+            });
+        }
+        Ok(())
+    })
+}
+
+impl<T: Element + Stored<Computed = T>> Filtered<'_, T> {
+    /// Computes the planes that the filters make of the images.
+    fn run(&self, means: Means<'_>, planes: &mut [T]) -> Result<()> {
+        let Filtered { grid, groups, channels, filters, images, weights, bias } = *self;
+        let (level, area, plane) = (means.level, grid.area(), grid.image[0] * grid.image[1]);
+        let k = channels * grid.filter[0] * grid.filter[1];
+        let extents = gemm::Extents { m: filters, n: area, k };
+        each(means, planes, filters * area, |i, planes, means| {
+            let group = i % groups;
+            let images = &images[i * channels * plane..];
+            let ptr = weights[group * filters * k..].as_ptr().cast_mut();
+            let a = Strided { level, matrix: Matrix { ptr, rows: k as isize, columns: 1 } };
+            let matrix = Matrix { ptr: images.as_ptr().cast_mut(), rows: 1, columns: plane as isize };
+            let whole = Strided { level, matrix };
+            let patches = Patches { level, grid, images, step: 0 };
+            let bias =
+                bias.map(|bias| Matrix { ptr: bias[group * filters..].as_ptr().cast_mut(), rows: 1, columns: 0 });
+            let out = place(planes, area, Epilogue { bias, activation: Activation::Identity });
+            let b: &dyn Factor<T> = if grid.is_identity() { &whole } else { &patches };
+            // SAFETY: the factors are parts of slices, and the place is a slice of this call alone; the processor has
+            // the level.
+            unsafe { Product { extents, a: &a, b, out }.run(means.pool, level, means.parallel) }
+        })
+    }
+}
+
+/// How the filters of a call lie on its images.
+fn grid(extents: &Extents, window: &Window) -> Grid {
+    Grid {
+        filter: extents.filter,
+        places: extents.output,
+        image: extents.image,
+        stride: window.stride,
+        dilation: window.dilation,
+        padding: window.padding.map(|padding| padding as isize),
+    }
+}
+
+/// The rows of a matrix in a slice as the place of a product.
+fn place<T: Element>(rows: &mut [T], columns: usize, epilogue: Epilogue<T>) -> Output<T> {
+    let matrix = Matrix { ptr: rows.as_mut_ptr().cast(), rows: columns as isize, columns: 1 };
+    Output { dtype: T::DTYPE, matrix, epilogue }
+}
+
+/// Calls `task` on each part of a result that is not empty: several at a time where there are enough of them, else one
+/// after another, each by several threads.
+fn each<T: Element>(
+    means: Means<'_>,
+    result: &mut [T],
+    part: usize,
+    task: impl Fn(usize, &mut [T], Means<'_>) -> Result<()> + Send + Sync,
+) -> Result<()> {
+    let one = Means { parallel: false, ..means };
+    if means.parallel && result.len() / part >= 4 * threads() {
+        return result.par_chunks_exact_mut(part).enumerate().try_for_each(|(i, part)| task(i, part, one));
+    }
+    result.chunks_exact_mut(part).enumerate().try_for_each(|(i, part)| task(i, part, means))
+}
