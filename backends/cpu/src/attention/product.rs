@@ -2,8 +2,8 @@
 #![allow(unsafe_code, reason = "the core's kernels run on raw places")]
 
 use super::real::Real;
-use crate::gemm::{Element, Matrix};
 use crate::gemm::kernel::Tile;
+use crate::gemm::{Element, Matrix};
 use cotangent_hal::native::Level;
 use std::marker::PhantomData;
 
