@@ -254,14 +254,14 @@ fn memory_grows_with_the_length_not_its_square() {
     let (lse, scores) = (tensor(&[1, 2, 2048]), tensor(&[0]));
     let (mask, causal, scale, grads) = (None, true, 0.1, [d_q, d_k, d_v, scores]);
     let operands = Operands { extents, q, k, v, mask, causal, scale, out, lse, d_out, grads };
-    let before = cpu.used_bytes();
+    let before = cpu.memory().used;
     // The pool grows by what a call holds at once.
-    let fresh = cpu.held_bytes() - before;
+    let fresh = cpu.memory().held - before;
     operands.forward(&cpu).unwrap();
     operands.backward(&cpu, [true, true, true, false]).unwrap();
-    let scratch = cpu.held_bytes() - before - fresh;
+    let scratch = cpu.memory().held - before - fresh;
     assert!(scratch < 2048 * 2048 * 4 / 2, "{scratch} bytes of scratch");
-    assert_eq!(cpu.used_bytes(), before);
+    assert_eq!(cpu.memory().used, before);
 }
 
 #[test]
