@@ -170,13 +170,19 @@ fn scattered<T: Element + Stored<Computed = T>>(
             let at = [tap / filter[1] % filter[0], tap % filter[1]];
             let x = &mut x[tap / (filter[0] * filter[1]) * plane..][..plane];
             let given = &given[tap * area..][..area];
-            grid.runs(at, 0..area, |run, to| {
-                let x = x[to..].iter_mut().step_by(grid.stride[1]);
-                given[run].iter().zip(x).for_each(|(&y, x)| *x = *x + y);
-            });
+            grid.runs(at, 0..area, |run, to| add(&given[run], &mut x[to..], grid.stride[1]));
         }
         Ok(())
     })
+}
+
+/// Adds elements to those of `x` that lie `step` apart.
+fn add<T: Element>(given: &[T], x: &mut [T], step: usize) {
+    if step == 1 {
+        given.iter().zip(x).for_each(|(&y, x)| *x = *x + y);
+    } else {
+        given.iter().zip(x.iter_mut().step_by(step)).for_each(|(&y, x)| *x = *x + y);
+    }
 }
 
 impl<T: Element + Stored<Computed = T>> Filtered<'_, T> {
