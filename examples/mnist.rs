@@ -1,4 +1,4 @@
-//! Trains a two-layer perceptron on handwritten digits, saves it, loads it again and shows what it reads.
+//! Trains a convolutional network on handwritten digits, saves it, loads it again and shows what it reads.
 //!
 //! `cargo run --release --example mnist`
 
@@ -20,7 +20,27 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Two-layer perceptron for 28x28 digits.
+/// Two convolutions, each with a pool, and two affine maps.
+#[model]
+pub struct Cnn {
+    conv1: Conv2d![1 => 32, K = 3, pad = 1],
+    conv2: Conv2d![32 => 64, K = 3, pad = 1],
+    pool: MaxPool2d![2],
+    fc1: Linear![3136 => 128],
+    fc2: Linear![128 => 10],
+}
+
+#[model]
+impl Cnn {
+    /// The score of each class.
+    pub fn forward(&self, x: Tensor![B, 1, 28, 28]) -> Tensor![B, 10] {
+        let h = self.pool.forward(self.conv1.forward(x).relu());
+        let h = self.pool.forward(self.conv2.forward(h).relu());
+        self.fc2.forward(self.fc1.forward(h.flatten(1)).relu())
+    }
+}
+
+/// Two-layer perceptron.
 #[model]
 pub struct Mlp {
     fc1: Linear![784 => 256],
@@ -31,23 +51,44 @@ pub struct Mlp {
 #[model]
 impl Mlp {
     /// The score of each class.
-    pub fn forward(&self, x: Tensor![B, 784], cx: &mut Cx) -> Tensor![B, 10] {
-        let h = self.fc1.forward(x).relu();
+    pub fn forward(&self, x: Tensor![B, 1, 28, 28], cx: &mut Cx) -> Tensor![B, 10] {
+        let h = self.fc1.forward(x.flatten(1)).relu();
         self.fc2.forward(self.drop.forward(h, cx))
+    }
+}
+
+/// Whichever is trained; the record says which it was.
+#[model]
+pub enum Reader {
+    /// `--model cnn`.
+    Cnn(Cnn),
+    /// `--model mlp`.
+    Mlp(Mlp),
+}
+
+#[model]
+impl Reader {
+    /// The score of each class.
+    pub fn forward(&self, x: Tensor![B, 1, 28, 28], cx: &mut Cx) -> Tensor![B, 10] {
+        match self {
+            Self::Cnn(cnn) => cnn.forward(x),
+            Self::Mlp(mlp) => mlp.forward(x, cx),
+        }
     }
 
     /// The mean cross entropy of the scores.
-    pub fn loss(&self, x: Tensor![B, 784], y: Tensor![Int; B], cx: &mut Cx) -> Tensor![] {
+    pub fn loss(&self, x: Tensor![B, 1, 28, 28], y: Tensor![Int; B], cx: &mut Cx) -> Tensor![] {
         self.forward(x, cx).cross_entropy(y)
     }
 }
 
 const PROGRAM: Program = Program {
     name: "mnist",
-    about: "Trains a two-layer perceptron on handwritten digits.",
+    about: "Trains a convolutional network on handwritten digits.",
     arguments: &[],
     options: &[
-        Opt { name: "--epochs", value: "N", help: "passes over the training images [5]" },
+        Opt { name: "--model", value: "NAME", help: "`cnn`, or `mlp` for a two-layer perceptron [cnn]" },
+        Opt { name: "--epochs", value: "N", help: "passes over the training images [3]" },
         Opt { name: "--batch", value: "N", help: "images a step [64]" },
         Opt { name: "--seed", value: "N", help: "where all randomness comes from [0]" },
         Opt { name: "--save", value: "FILE", help: "where the model goes [a file in the folder for temporary files]" },
@@ -83,7 +124,7 @@ fn main() -> ExitCode {
 }
 
 fn run(given: &Given) -> Result<(), Box<dyn std::error::Error>> {
-    let (epochs, batch) = (given.number("--epochs", 5usize)?, given.number("--batch", 64usize)?);
+    let (epochs, batch) = (given.number("--epochs", 3usize)?, given.number("--batch", 64usize)?);
     let seed = given.number("--seed", 0u64)?;
     if batch == 0 {
         return Err("`--batch` is 0, expected at least 1".into());
@@ -93,10 +134,10 @@ fn run(given: &Given) -> Result<(), Box<dyn std::error::Error>> {
     let device = Device::default();
     let mut rng = Rng::seed(seed);
     let mut model = match given.text("--load") {
-        Some(path) => Mlp::load(path, &device)?,
-        None => Mlp::init(&mut rng, &device),
+        Some(path) => Reader::load(path, &device)?,
+        None => Reader::init(config(given)?, &mut rng, &device),
     };
-    let (mut opt, mut cx) = (AdamW::new(LEARNING_RATE), Cx::train(seed));
+    let (mut opt, mut cx) = (Adam::new(LEARNING_RATE), Cx::train(seed));
     for epoch in 1..=epochs {
         let start = Instant::now();
         let bar = progress(epoch, epochs, train.len().div_ceil(batch));
@@ -125,10 +166,19 @@ fn run(given: &Given) -> Result<(), Box<dyn std::error::Error>> {
     let path = given.text("--save").map_or_else(|| std::env::temp_dir().join("mnist.safetensors"), PathBuf::from);
     model.save(&path)?;
     println!("saved and loaded again: {}", path.display());
-    let model = Mlp::load(&path, &device)?;
+    let model = Reader::load(&path, &device)?;
     show(&model, &test, &device);
     println!("test accuracy {:.4}", accuracy(&model, &test, &device));
     Ok(())
+}
+
+/// The network that is asked for.
+fn config(given: &Given) -> Result<ReaderConfig, String> {
+    match given.text("--model").unwrap_or("cnn") {
+        "cnn" => Ok(ReaderConfig::Cnn(())),
+        "mlp" => Ok(ReaderConfig::Mlp(())),
+        other => Err(format!("`--model` is `{other}`, expected `cnn` or `mlp`")),
+    }
 }
 
 /// Reads one set, whose images must have the size that the model takes.
@@ -142,22 +192,22 @@ fn digits(dir: &Path, set: &str) -> Result<Digits, String> {
     Ok(digits)
 }
 
-/// The chosen images `[B, 784]`, from 0 to 1, and their classes `[B]`.
+/// The chosen images `[B, 1, 28, 28]`, from 0 to 1, and their classes `[B]`.
 fn tensors(digits: &Digits, chosen: &[usize], device: &Device) -> (Tensor, Tensor<Int>) {
     let pixels = chosen.iter().flat_map(|&i| digits.image(i)).map(|&p| f32::from(p) / 255.0).collect::<Vec<f32>>();
     let labels = chosen.iter().map(|&i| i64::from(digits.labels[i])).collect::<Vec<i64>>();
     let n = chosen.len();
-    (Tensor::from_vec(pixels, [n, digits.rows * digits.cols], device), Tensor::from_vec(labels, [n], device))
+    (Tensor::from_vec(pixels, [n, 1, digits.rows, digits.cols], device), Tensor::from_vec(labels, [n], device))
 }
 
 /// The class with the highest score for each of the chosen images.
-fn classify(model: &Mlp, digits: &Digits, chosen: &[usize], device: &Device) -> Vec<i64> {
+fn classify(model: &Reader, digits: &Digits, chosen: &[usize], device: &Device) -> Vec<i64> {
     let (x, _) = tensors(digits, chosen, device);
     model.forward(x, &mut Cx::eval()).argmax(1).to_vec()
 }
 
 /// The share of all images that are classified right.
-fn accuracy(model: &Mlp, digits: &Digits, device: &Device) -> f64 {
+fn accuracy(model: &Reader, digits: &Digits, device: &Device) -> f64 {
     let all: Vec<usize> = (0..digits.len()).collect();
     let classes: Vec<i64> = all.chunks(EVAL_BATCH).flat_map(|chosen| classify(model, digits, chosen, device)).collect();
     share_right(&classes, digits, &all)
@@ -177,7 +227,7 @@ fn progress(epoch: usize, epochs: usize, steps: usize) -> ProgressBar {
 }
 
 /// Draws the first test images with what the model reads and what they are.
-fn show(model: &Mlp, digits: &Digits, device: &Device) {
+fn show(model: &Reader, digits: &Digits, device: &Device) {
     let chosen: Vec<usize> = (0..SHOWN.min(digits.len())).collect();
     let classes = classify(model, digits, &chosen, device);
     let ink = ink();

@@ -1,6 +1,7 @@
 """The cases of `benches/src/bin/cpu.rs` in PyTorch, by the protocol of `benches/src/lib.rs`."""
 
 import json
+import resource
 import sys
 import time
 
@@ -8,6 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+BATCH_OF_IMAGES = 64
 BATCH, CONTEXT, VOCABULARY, WIDTH, HEADS, LAYERS = 4, 256, 8192, 384, 6, 6
 
 
@@ -48,24 +50,63 @@ class Gpt(nn.Module):
         return self.head(self.norm(x))
 
 
-def gpt():
-    model = Gpt()
-    optimiser = torch.optim.Adam(model.parameters(), lr=3e-4)
-    ids, next = (torch.randint(VOCABULARY, (BATCH, CONTEXT)) for _ in range(2))
+class Cnn(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv1, self.conv2 = nn.Conv2d(1, 32, 3), nn.Conv2d(32, 64, 3)
+        self.fc1, self.fc2 = nn.Linear(9216, 128), nn.Linear(128, 10)
+
+    def forward(self, x):
+        x = F.max_pool2d(F.relu(self.conv2(F.relu(self.conv1(x)))), 2)
+        x = F.relu(self.fc1(F.dropout(x, 0.25, self.training).flatten(1)))
+        return self.fc2(F.dropout(x, 0.5, self.training))
+
+
+def trained(name, make, inputs, loss):
+    """A forward pass and a step of training; the model is made when one of them runs first."""
+    made = {}
+
+    def ready():
+        if not made:
+            made["model"] = make()
+            made["optimiser"] = torch.optim.Adam(made["model"].parameters(), lr=1e-3)
+            made["x"], made["y"] = inputs()
+        return made["model"], made["optimiser"], made["x"], made["y"]
 
     def forward():
+        model, _, x, _ = ready()
         with torch.no_grad():
-            model(ids)
+            model.eval()(x)
 
     def training():
+        model, optimiser, x, y = ready()
         optimiser.zero_grad(set_to_none=True)
-        loss = F.cross_entropy(model(ids).view(-1, VOCABULARY), next.view(-1))
-        loss.backward()
+        value = loss(model.train()(x), y)
+        value.backward()
         optimiser.step()
-        loss.item()
+        value.item()
 
-    yield "gpt forward", forward
-    yield "gpt training", training
+    yield f"{name} forward", forward
+    yield f"{name} training", training
+
+
+def cnn():
+    images = lambda count: (torch.randn(count, 1, 28, 28), torch.randint(10, (count,)))
+    yield from trained("cnn", Cnn, lambda: images(BATCH_OF_IMAGES), F.cross_entropy)
+    (_, forward), _ = trained("cnn of one image", Cnn, lambda: images(1), F.cross_entropy)
+    yield "cnn of one image", forward
+
+
+def products():
+    for dtype, name in ((torch.float32, "f32"), (torch.bfloat16, "bf16")):
+        for n in (1024, 2048):
+            a, b = (torch.randn(n, n).to(dtype) for _ in range(2))
+            yield f"matmul {name} {n}", lambda a=a, b=b: a @ b
+
+
+def gpt():
+    tokens = lambda: [torch.randint(VOCABULARY, (BATCH, CONTEXT)) for _ in range(2)]
+    yield from trained("gpt", Gpt, tokens, lambda y, next: F.cross_entropy(y.view(-1, VOCABULARY), next.view(-1)))
 
 
 def attention():
@@ -83,7 +124,14 @@ def attention():
 
 def main():
     torch.manual_seed(0)
-    table = dict([*gpt(), *attention()])
+    table = dict([*cnn(), *gpt()])
+    if len(sys.argv) > 2:
+        # `memory CASE`: the most bytes that the process ever had.
+        for _ in range(3):
+            table[sys.argv[2]]()
+        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+        return
+    table.update([*products(), *attention()])
     print(json.dumps(list(table)), flush=True)
     for line in sys.stdin:
         start = time.perf_counter()

@@ -32,6 +32,33 @@ use proc_macro::TokenStream;
 /// }
 /// ```
 ///
+/// Dims may have defaults, which are numbers or earlier dims, and are then given by name; such a dim may bear a lower-case
+/// name, which methods can read where the shape of their result mentions it. `floor(a / b)` is a quotient rounded down:
+///
+/// ```
+/// use cotangent::prelude::*;
+///
+/// #[model(dims(K, stride = K))]
+/// struct Highest {}
+///
+/// #[model]
+/// impl Highest {
+///     fn forward(&self, x: Tensor![B, L]) -> Tensor![B, floor((L - K) / stride) + 1] {
+///         x.unfold(1, K, stride).amax(-1)
+///     }
+/// }
+///
+/// #[model]
+/// struct Net { high: Highest![4, stride = 2], fc: Linear![7 => 2] }
+///
+/// #[model]
+/// impl Net {
+///     fn forward(&self, x: Tensor![B, 16]) -> Tensor![B, 2] {
+///         self.fc.forward(self.high.forward(x))
+///     }
+/// }
+/// ```
+///
 /// With `COTANGENT_REPORT=1` in the environment a program prints, for each outermost call of a companion when it is first made,
 /// the groups of every method by file and line, the launches, and the bytes that are kept for the backward pass by field;
 /// `cotangent::report::of` gives that as a value. `#[no_fuse]` on a method or an impl turns fusion off.

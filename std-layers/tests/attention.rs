@@ -89,6 +89,40 @@ fn values_of_pytorch() {
 }
 
 #[test]
+fn several_heads() {
+    let config = |bias| MultiheadAttentionConfig { C: 4, H: 2, in_proj_bias: bias };
+    for shape in [[2, 3, 4], [1, 1, 4], [0, 3, 4], [2, 0, 4]] {
+        check(&layer::<MultiheadAttention>(&config(true)), &shape, &shape);
+    }
+    check(&layer::<MultiheadAttention>(&config(false)), &[2, 3, 4], &[2, 3, 4]);
+    assert!(layer::<MultiheadAttention>(&config(false)).out_proj.bias.is_none());
+    check_golden::<MultiheadAttention>("multiheadattention_self", |_| config(true), "query", str::to_string);
+}
+
+#[test]
+fn masks_hide_keys() {
+    let layer: MultiheadAttention = layer(&MultiheadAttentionConfig { C: 6, H: 3, in_proj_bias: true });
+    let mut rng = Rng::seed(1);
+    let mut random = |length: usize| Tensor::randn([2, length, 6], &mut rng, &device());
+    let (query, key, value) = (random(4), random(5), random(5));
+    let attend = |mask: Option<&Tensor<Bool>>, causal| {
+        layer.attend(query.clone(), key.clone(), value.clone(), mask.cloned(), causal)
+    };
+    // Keys that are hidden might as well not be there.
+    let seen = Tensor::<Int>::from_slice(&[1, 1, 1, 0, 0], [1, 1, 1, 5], &device()).ne(0);
+    let short = layer.attend(query.clone(), key.clone().narrow(1, 0, 3), value.clone().narrow(1, 0, 3), None, false);
+    assert_close(&attend(Some(&seen), false), &short, 1e-5, 1e-6);
+    // The same as numbers, and with the weights.
+    let added = Tensor::zeros([5], &device()).masked_fill(!seen.clone().reshape([5]), f64::NEG_INFINITY);
+    assert_close(&layer.attend_biased(query.clone(), key.clone(), value.clone(), added), &short, 1e-5, 1e-6);
+    let (y, weights) = layer.attend_with_weights(query.clone(), key.clone(), value.clone(), seen);
+    assert_close(&y, &short, 1e-5, 1e-6);
+    assert_close(&weights.sum(-1), &Tensor::ones([2, 3, 4], &device()), 1e-5, 1e-6);
+    let triangle = !causal_mask(5).narrow(0, 0, 4);
+    assert_close(&attend(Some(&triangle), false), &attend(None, true), 1e-5, 1e-6);
+}
+
+#[test]
 fn heads_that_do_not_divide_the_width_are_refused() {
     let config = CausalSelfAttentionConfig { C: 4, H: 3 };
     let built = cotangent::attempt(|| CausalSelfAttention::init(config, &mut Rng::seed(0), &device()));

@@ -241,3 +241,56 @@ fn bits_do_not_depend_on_threads() {
         assert!([2, 3, 8].into_iter().all(|threads| run(threads) == one), "seed {seed}");
     }
 }
+
+#[test]
+#[cfg(not(miri))]
+fn memory_grows_with_the_length_not_its_square() {
+    let cpu = CpuBackend::new();
+    let r = &mut Random(3);
+    let extents = Extents { b: 1, g: 2, n: 1, t: 2048, s: 2048, d: 32, e: 32 };
+    let mut tensor = |shape: &[usize]| Tensor::contiguous(&cpu, r, DType::F32, shape);
+    let mut rows = || tensor(&[1, 2, 2048, 32]);
+    let (q, k, v, out, d_out, d_q, d_k, d_v) = (rows(), rows(), rows(), rows(), rows(), rows(), rows(), rows());
+    let (lse, scores) = (tensor(&[1, 2, 2048]), tensor(&[0]));
+    let (mask, causal, scale, grads) = (None, true, 0.1, [d_q, d_k, d_v, scores]);
+    let operands = Operands { extents, q, k, v, mask, causal, scale, out, lse, d_out, grads };
+    let before = cpu.used_bytes();
+    // The pool grows by what a call holds at once.
+    let fresh = cpu.held_bytes() - before;
+    operands.forward(&cpu).unwrap();
+    operands.backward(&cpu, [true, true, true, false]).unwrap();
+    let scratch = cpu.held_bytes() - before - fresh;
+    assert!(scratch < 2048 * 2048 * 4 / 2, "{scratch} bytes of scratch");
+    assert_eq!(cpu.used_bytes(), before);
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let cpu = CpuBackend::new();
+    let r = &mut Random(5);
+    let extents = Extents { b: 1, g: 2, n: 2, t: 3, s: 4, d: 5, e: 6 };
+    let operands = || Operands { mask: None, ..Operands::random(&cpu, &mut Random(7), extents, DType::F32, false) };
+    let refused = |operands: &Operands, parts: &[&str]| {
+        let message = operands.forward(&cpu).unwrap_err().to_string();
+        assert!(parts.iter().all(|part| message.contains(part)), "{message}");
+    };
+    let tensor = |r: &mut Random, dtype, shape: &[usize]| Tensor::contiguous(&cpu, r, dtype, shape);
+    let k = tensor(r, DType::F32, &[1, 3, 4, 5]);
+    refused(&Operands { k, ..operands() }, &["[1, 4, 3, 5]", "[1, 3, 4, 5]", "H a multiple of G"]);
+    let v = tensor(r, DType::F64, &[1, 2, 4, 6]);
+    refused(&Operands { v, ..operands() }, &["attention", "`f64`", "`f32`"]);
+    let lse = tensor(r, DType::F32, &[1, 4, 4]);
+    refused(&Operands { lse, ..operands() }, &["lse has the shape [1, 4, 4], expected [1, 4, 3]"]);
+    let mask = Some(tensor(r, DType::I64, &[1, 4, 3, 4]));
+    refused(&Operands { mask, ..operands() }, &["`i64`", "`bool`"]);
+    let mut q = tensor(r, DType::F32, &[1, 4, 3, 5]);
+    q.offset = 1000;
+    refused(&Operands { q, ..operands() }, &["q reaches outside its buffer"]);
+    let mut out = tensor(r, DType::F32, &[1, 4, 3, 6]);
+    out.strides[1] = 0;
+    refused(&Operands { out, ..operands() }, &["out repeats elements"]);
+    let mut all = operands();
+    all.out = Tensor { shape: vec![1, 4, 3, 6], ..tensor(r, DType::F32, &[1, 4, 3, 6]) };
+    all.q = Tensor { shape: vec![1, 4, 3, 5], strides: vec![72, 18, 6, 1], ..all.out.clone() };
+    refused(&all, &["out overlaps q"]);
+}

@@ -1,5 +1,6 @@
 //! A GPT of 17.0 million parameters.
 
+use super::Training;
 use cotangent::prelude::*;
 use std::hint::black_box;
 
@@ -49,49 +50,31 @@ impl Gpt {
     }
 }
 
-/// The model with its optimiser and a batch of random tokens.
-pub struct Training {
+/// The model and a batch of tokens.
+pub struct Text {
     model: Gpt,
     optimiser: Adam,
     ids: Tensor<Int>,
     next: Tensor<Int>,
 }
 
-impl Training {
-    /// A fresh model.
-    pub fn new() -> Training {
-        let device = Device::cpu();
-        let mut rng = Rng::seed(0);
+impl Training for Text {
+    fn new() -> Text {
+        let (device, mut rng) = (Device::cpu(), Rng::seed(0));
         let config = GptConfig { V: VOCABULARY, S: CONTEXT, C: 384, H: 6, L: 6 };
         let model = Gpt::init(config, &mut rng, &device);
-        let mut tokens = || {
-            let draws: Vec<i64> = (0..BATCH * CONTEXT).map(|_| (rng.uniform() * VOCABULARY as f64) as i64).collect();
-            Tensor::<Int>::from_slice(&draws, [BATCH, CONTEXT], &device)
-        };
+        let mut tokens = || Tensor::<Int>::randint(0, VOCABULARY as i64, [BATCH, CONTEXT], &mut rng, &device);
         let (ids, next) = (tokens(), tokens());
-        Training { model, optimiser: Adam::new(3e-4), ids, next }
+        Text { model, optimiser: Adam::new(3e-4), ids, next }
     }
 
-    /// The tokens of a batch.
-    pub const fn tokens() -> usize {
-        BATCH * CONTEXT
-    }
-
-    /// The loss, its gradient and a step of the optimiser. Gives the loss before it.
-    pub fn step(&mut self) -> f32 {
-        let (loss, grads) = self.model.loss_grad(self.ids.clone(), self.next.clone());
-        self.optimiser.step(&mut self.model, grads);
-        loss.item()
-    }
-
-    /// The logits of all tokens.
-    pub fn forward(&self) {
+    fn forward(&self) {
         black_box(self.model.forward(self.ids.clone()));
     }
-}
 
-impl Default for Training {
-    fn default() -> Self {
-        Training::new()
+    fn step(&mut self) -> f64 {
+        let (loss, grads) = self.model.loss_grad(self.ids.clone(), self.next.clone());
+        self.optimiser.step(&mut self.model, grads);
+        loss.item().into()
     }
 }

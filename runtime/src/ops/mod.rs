@@ -12,6 +12,7 @@ mod arith;
 mod arith_pullback;
 mod assign;
 mod attention;
+mod batch_norm;
 mod bits;
 mod clamp;
 mod closeness;
@@ -54,7 +55,7 @@ mod turn;
 
 pub use attention::{AttentionMask, scaled_dot_product_attention, scaled_dot_product_attention_with};
 pub use compare::select;
-pub use conv::Bias;
+pub use conv::OptionalTensor;
 pub use index::{ELLIPSIS, Entry, NEW, Reduce};
 pub use lines::Placed;
 pub use movement::{

@@ -9,7 +9,7 @@ pub(crate) use value::Value;
 /// How many symbols a scope may have; a name past them is [`Dim::UNKNOWN`].
 pub const SYMBOLS: usize = 16;
 /// How many terms a sum may have before it becomes [`Dim::UNKNOWN`].
-const TERMS: usize = 6;
+const TERMS: usize = 8;
 /// The length that marks [`Dim::UNKNOWN`].
 const NO_FORM: u8 = u8::MAX;
 

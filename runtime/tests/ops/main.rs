@@ -1,6 +1,7 @@
 //! Every computing operation against a naive reference in `f64`, and its companion against central differences.
 
 mod arith;
+mod batch_norm;
 mod attention;
 mod compare;
 mod conv;

@@ -2,7 +2,7 @@
 
 use cotangent::prelude::*;
 
-#[model(dims(C, K = C, D = 3, E))]
+#[model(dims(C, K = 2 * C, D = 3, E))]
 struct Net {
     fc: Linear![C => K],
 }

@@ -12,6 +12,8 @@ pub(super) struct Case {
     pub(super) op: String,
     /// All arguments that matter, defaults written out: a JSON object.
     pub(super) args: Value,
+    /// Whether the mode is training.
+    pub(super) training: bool,
     /// How far results may be off.
     pub(super) out: Tolerance,
     /// How far gradients may be off.
@@ -73,6 +75,7 @@ impl Case {
         let default = Value::Object(Map::new());
         Ok(Case {
             op,
+            training: config.get("training").and_then(Value::as_bool).unwrap_or(true),
             args: config.get("args").unwrap_or(&default).clone(),
             out: Tolerance::read(&config, "out")?,
             grad: Tolerance::read(&config, "grad").or_else(|_| Tolerance::read(&config, "out"))?,

@@ -160,6 +160,11 @@ impl<'a> Inputs<'a> {
         self.arg(name)?.as_bool().ok_or_else(|| self.odd(name, "true or false"))
     }
 
+    /// Whether the mode is training.
+    pub(super) fn training(&self) -> bool {
+        self.case.training
+    }
+
     /// A word.
     pub(super) fn word(&self, name: &str) -> Result<&'a str, Stop> {
         self.arg(name)?.as_str().ok_or_else(|| self.odd(name, "a word"))

@@ -5,18 +5,12 @@ use super::registry::{Results, Row};
 use cotangent::__private::{Model, Pullback, Want};
 use cotangent::layers::{Embedding, EmbeddingConfig, EmbeddingGrads, LayerNorm, LayerNormConfig, LayerNormGrads};
 use cotangent::layers::{Linear, LinearConfig, LinearGrads};
-use cotangent::ops::{AttentionMask, scaled_dot_product_attention_with};
-use cotangent::{Device, Param, Rng, Tensor};
+use cotangent::{Device, Param, Rng};
 
-pub(super) const ROWS: &[Row] = &[
-    ("Linear", linear),
-    ("Embedding", embedding),
-    ("LayerNorm", layer_norm),
-    ("scaled_dot_product_attention", attention),
-];
+pub(super) const ROWS: &[Row] = &[("Linear", linear), ("Embedding", embedding), ("LayerNorm", layer_norm)];
 
 /// A layer whose parameters the case will replace.
-fn layer<M: Model>(config: &M::Config) -> M {
+pub(super) fn layer<M: Model>(config: &M::Config) -> M {
     cotangent::__private::init_model(config, &mut Rng::seed(0), &Device::default())
 }
 
@@ -71,34 +65,5 @@ fn layer_norm(i: &Inputs<'_>) -> Result<Results, Stop> {
     results.grad("in.x", pullback.pull(i.ct("y")?, &mut grads).0);
     results.grad("param.weight", grads.weight);
     results.grad("param.bias", grads.bias);
-    Ok(results)
-}
-
-fn attention(i: &Inputs<'_>) -> Result<Results, Stop> {
-    let scale = i.maybe_number("scale")?;
-    match i.holds_floats("in.attn_mask") {
-        Some(true) => masked(i, i.float("in.attn_mask")?, scale, |ct| ct),
-        Some(false) => masked(i, i.mask("in.attn_mask")?, scale, |()| None),
-        None => masked(i, (), scale, |()| None),
-    }
-}
-
-fn masked<M: AttentionMask + Clone>(
-    i: &Inputs<'_>,
-    mask: M,
-    scale: Option<f64>,
-    ct_mask: impl Fn(M::Ct) -> Option<Tensor>,
-) -> Result<Results, Stop> {
-    let (query, key, value) = (i.float("in.query")?, i.float("in.key")?, i.float("in.value")?);
-    let (causal, [q, k, v]) = (i.flag("is_causal")?, [&query, &key, &value].map(Tensor::clone));
-    let mut results = Results::new();
-    results.out("y", scaled_dot_product_attention_with(q, k, v, mask.clone(), causal, scale));
-    let (y, pullback) = scaled_dot_product_attention_with::vjp(query, key, value, mask, causal, scale, Want::ALL);
-    results.out("y", y);
-    let (ct_query, ct_key, ct_value, ct, (), ()) = pullback.pull(i.ct("y")?, &mut ());
-    results.grad("in.query", ct_query);
-    results.grad("in.key", ct_key);
-    results.grad("in.value", ct_value);
-    results.grad("in.attn_mask", ct_mask(ct));
     Ok(results)
 }

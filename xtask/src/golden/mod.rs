@@ -4,6 +4,7 @@
 //! cotangents of the results and gradients. Nothing here depends on file names: any folder of that form runs.
 
 mod activations;
+mod attention;
 mod case;
 mod compare;
 mod elementwise;
@@ -17,6 +18,7 @@ mod ops;
 mod optim;
 mod reductions;
 mod registry;
+mod vision;
 
 use crate::options::{Given, Opt, Program};
 use case::Case;

@@ -2,7 +2,9 @@
 
 use super::case::{Array, Data};
 use super::inputs::{Inputs, Stop};
-use super::{activations, elementwise, further, kinds, layers, losses, movement, ops, optim, reductions};
+use super::{
+    activations, attention, elementwise, further, kinds, layers, losses, movement, ops, optim, reductions, vision,
+};
 use cotangent::{Bool, DType, Int, Tensor};
 
 /// Computes everything that a case of one operation expects.
@@ -15,6 +17,7 @@ pub(super) type Row = (&'static str, Entry);
 pub(super) fn entry(op: &str) -> Option<Entry> {
     let groups = [
         activations::ROWS,
+        attention::ROWS,
         elementwise::ROWS,
         further::ROWS,
         kinds::ROWS,
@@ -24,6 +27,7 @@ pub(super) fn entry(op: &str) -> Option<Entry> {
         ops::ROWS,
         optim::ROWS,
         reductions::ROWS,
+        vision::ROWS,
     ];
     groups.into_iter().flatten().find(|(name, _)| *name == op).map(|(_, entry)| *entry)
 }
@@ -51,6 +55,16 @@ impl Results {
     /// A result of truth values.
     pub(super) fn truths(&mut self, name: &str, y: Tensor<Bool>) {
         self.0.push((format!("out.{name}"), Some(whole(DType::Bool, y.int()))));
+    }
+
+    /// A state after the step, `state_after.mean` for the name `mean`.
+    pub(super) fn state(&mut self, name: &str, y: Tensor) {
+        self.0.push((format!("state_after.{name}"), Some(array(&y))));
+    }
+
+    /// A state of whole numbers after the step.
+    pub(super) fn count(&mut self, name: &str, y: Tensor<Int>) {
+        self.0.push((format!("state_after.{name}"), Some(whole(y.dtype(), y))));
     }
 
     /// The gradient of an input or parameter, `grad.in.x` for the name `in.x`. `None` is zero.

@@ -3,10 +3,11 @@
 
 use super::Problem;
 use super::forward::Results;
-use super::product::{Extents, Lanes, Matrix};
+use super::product::{Extents, Lanes, product};
 use super::real::{Real, exp};
 use super::scores::{KEYS, Masks, QUERIES, Window, scores};
 use super::tile::{Stack, Tile};
+use crate::gemm::Matrix;
 use crate::memory::Pool;
 use cotangent_hal::Result;
 use cotangent_hal::native::Float;
@@ -73,24 +74,23 @@ pub(super) unsafe fn share<L: Lanes>(
     share: Share,
 ) -> Result<()> {
     let Problem { depth, width, .. } = *problem;
-    let (depth_pitch, width_pitch) = (depth.next_multiple_of(L::PANEL), width.next_multiple_of(L::PANEL));
     let tile = |rows: usize, pitch: usize| Tile::<L::Real>::new(pool, rows, pitch);
     let per_key = |wanted: Option<Stack>, pitch: usize| tile(wanted.map_or(0, |_| share.keys.len()), pitch);
     let mut scratch = Scratch {
         queries: tile(depth, QUERIES)?,
         out: tile(width, QUERIES)?,
         d_out: tile(width, QUERIES)?,
-        query_rows: tile(QUERIES, depth_pitch)?,
-        d_out_rows: tile(QUERIES, width_pitch)?,
-        keys: tile(KEYS, depth_pitch)?,
+        query_rows: tile(QUERIES, depth)?,
+        d_out_rows: tile(QUERIES, width)?,
+        keys: tile(KEYS, depth)?,
         values: tile(KEYS, width)?,
         weights: tile(KEYS, QUERIES)?,
         d_scores: tile(KEYS, QUERIES)?,
         masks: Masks::new(pool, problem)?,
         lse: tile(1, QUERIES)?,
-        d_q: tile(QUERIES, depth_pitch)?,
-        d_k: per_key(gradients.d_k, depth_pitch)?,
-        d_v: per_key(gradients.d_v, width_pitch)?,
+        d_q: tile(QUERIES, depth)?,
+        d_k: per_key(gradients.d_k, depth)?,
+        d_v: per_key(gradients.d_v, width)?,
     };
     let rows = share.keys.len();
     for (wanted, tile) in [(gradients.d_k, &mut scratch.d_k), (gradients.d_v, &mut scratch.d_v)] {
@@ -139,7 +139,7 @@ unsafe fn block<L: Lanes>(
     if seen == keys.start && d_q.is_none() && d_mask.is_none() {
         return;
     }
-    let pitch = count.next_multiple_of(L::PANEL);
+    let pitch = count.next_multiple_of(L::panel());
     let s = scratch;
     for tile in [&mut s.queries, &mut s.out, &mut s.d_out, &mut s.weights, &mut s.d_scores, &mut s.lse] {
         tile.set_pitch(pitch);
@@ -151,8 +151,8 @@ unsafe fn block<L: Lanes>(
         s.out.gather(results.out.part(head, i, [count, width]).transposed());
         let across = s.d_out.gather(d_out.part(head, i, [count, width]).transposed());
         s.lse.gather(results.lse.part(head, i, [count, 1]).transposed());
-        let query_rows = problem.q.part(head, i, [count, depth]).right(L::PANEL, &mut s.query_rows);
-        let d_out_rows = d_out.part(head, i, [count, width]).right(L::PANEL, &mut s.d_out_rows);
+        let query_rows = problem.q.part(head, i, [count, depth]).right(&mut s.query_rows);
+        let d_out_rows = d_out.part(head, i, [count, width]).right(&mut s.d_out_rows);
         (queries, across, query_rows, d_out_rows)
     };
     s.queries.rows(depth).iter_mut().for_each(|x| *x = *x * scale);
@@ -182,10 +182,9 @@ unsafe fn block<L: Lanes>(
         }
         let shared = problem.shared(head);
         let key_part = problem.k.part(shared, j, [window.keys, depth]);
-        // SAFETY: the caller's promise; scratch has the extents of the problem, and its rows whole panels.
+        // SAFETY: the caller's promise; scratch has the extents of the problem.
         unsafe {
-            let key_rows =
-                if d_q.is_some() { key_part.right(L::PANEL, &mut s.keys) } else { key_part.left(&mut s.keys) };
+            let key_rows = if d_q.is_some() { key_part.right(&mut s.keys) } else { key_part.left(&mut s.keys) };
             scores::<L>(problem, window, key_rows, queries, &mut s.weights, &mut s.masks);
             for row in s.weights.rows(window.keys).chunks_exact_mut(pitch) {
                 for (x, &lse) in row.iter_mut().zip(lse) {
@@ -201,10 +200,10 @@ unsafe fn block<L: Lanes>(
                 continue;
             }
             let values = problem.v.part(shared, j, [window.keys, width]).left(&mut s.values);
-            for strip in window.strips(problem, pitch, L::PANEL) {
+            for strip in window.strips(problem, pitch, L::panel()) {
                 let extents = Extents { m: strip.keys, n: strip.columns, k: width };
                 let (across, to) = (across.from(0, strip.column), s.d_scores.matrix().from(0, strip.column));
-                L::product(extents, values, across, to, false);
+                product::<L>(extents, values, across, to, false);
             }
             let tiles = s.d_scores.rows(window.keys).chunks_exact_mut(pitch);
             for (at, (row, weights)) in tiles.zip(s.weights.rows(window.keys).chunks_exact(pitch)).enumerate() {
@@ -269,10 +268,10 @@ fn by_queries(problem: &Problem, window: &Window) -> impl Fn(usize) -> Option<Ru
     }
 }
 
-/// Adds a product run by run; `b` and `c` have rows of at least `n` elements in whole panels.
+/// Adds a product of `n` columns run by run.
 ///
 /// # Safety
-/// As for [`Lanes::product`].
+/// As for [`product`].
 #[inline(always)]
 unsafe fn add<L: Lanes>(
     runs: &impl Fn(usize) -> Option<Run>,
@@ -282,9 +281,9 @@ unsafe fn add<L: Lanes>(
     n: usize,
 ) {
     for Run { rows, terms } in (0..).map_while(runs) {
-        let extents = Extents { m: rows.len(), n: n.next_multiple_of(L::PANEL), k: terms.len() };
+        let extents = Extents { m: rows.len(), n, k: terms.len() };
         let (a, b) = (a.from(rows.start, terms.start), b.from(terms.start, 0));
         // SAFETY: the caller's promise.
-        unsafe { L::product(extents, a, b, c.from(rows.start, 0), true) };
+        unsafe { product::<L>(extents, a, b, c.from(rows.start, 0), true) };
     }
 }

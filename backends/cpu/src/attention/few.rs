@@ -3,10 +3,11 @@
 
 use super::Problem;
 use super::forward::Results;
-use super::product::{Lanes, Matrix};
+use super::product::Lanes;
 use super::real::{Real, exp};
 use super::scores::{Masks, mask_row};
 use super::tile::Tile;
+use crate::gemm::Matrix;
 use crate::memory::Pool;
 use cotangent_hal::Result;
 use cotangent_hal::native::{Float, lanes};
@@ -53,12 +54,12 @@ pub(super) unsafe fn rows<L: Lanes>(
             let shared = problem.shared(head);
             // SAFETY: the caller's promise; both have contiguous rows.
             unsafe {
-                let keys = problem.k.part(shared, j, [count, depth]).right(1, &mut key_tile);
+                let keys = problem.k.part(shared, j, [count, depth]).right(&mut key_tile);
                 for (j, score) in scores.iter_mut().enumerate() {
                     *score = dot::<L>(query.rows(1), row(keys, j, depth));
                 }
                 mask_row(problem, head, [i, j], scores, &mut masks);
-                let values = problem.v.part(shared, j, [count, width]).right(1, &mut value_tile);
+                let values = problem.v.part(shared, j, [count, width]).right(&mut value_tile);
                 let more = scores.iter().fold(largest, |m, &x| if x > m { x } else { m });
                 let base = if more == -L::Real::INFINITY { L::Real::ZERO } else { more };
                 let factor = (largest - base).exp::<false>();

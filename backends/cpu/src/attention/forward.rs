@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "calls the products of tiles")]
 
 use super::Problem;
-use super::product::{Extents, Lanes};
+use super::product::{Extents, Lanes, product};
 use super::real::{Real, exp};
 use super::scores::{KEYS, Masks, QUERIES, Window, scores};
 use super::tile::{Stack, Tile};
@@ -52,7 +52,7 @@ pub(super) unsafe fn blocks<L: Lanes>(
     results: Results,
     blocks: Range<usize>,
 ) -> Result<()> {
-    let width = QUERIES.min(problem.queries.next_multiple_of(L::PANEL));
+    let width = QUERIES.min(problem.queries.next_multiple_of(L::panel()));
     let tile = |rows: usize, pitch: usize| Tile::new(pool, rows, pitch);
     let mut scratch = Scratch {
         queries: tile(problem.depth, width)?,
@@ -85,7 +85,7 @@ unsafe fn block<L: Lanes>(
 ) {
     let Scratch { queries, keys: key_tile, values: value_tile, scores: tile, masks, out, rows } = scratch;
     let count = QUERIES.min(problem.queries - i);
-    let pitch = count.next_multiple_of(L::PANEL);
+    let pitch = count.next_multiple_of(L::panel());
     for tile in [&mut *queries, &mut *tile, &mut *out] {
         tile.set_pitch(pitch);
     }
@@ -111,10 +111,10 @@ unsafe fn block<L: Lanes>(
             let sums = (j > 0).then(|| out.rows(problem.width));
             rows.absorb::<L>(tile.rows(window.keys), pitch, sums);
             let (weights, sums) = (tile.matrix(), out.matrix());
-            for strip in window.strips(problem, pitch, L::PANEL) {
+            for strip in window.strips(problem, pitch, L::panel()) {
                 let extents = Extents { m: problem.width, n: strip.columns, k: strip.keys };
                 let (weights, sums) = (weights.from(0, strip.column), sums.from(0, strip.column));
-                L::product(extents, values.transposed(), weights, sums, j > 0);
+                product::<L>(extents, values.transposed(), weights, sums, j > 0);
             }
         }
     }

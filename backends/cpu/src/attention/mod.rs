@@ -19,10 +19,9 @@ use crate::memory::Pool;
 use backward::{Gradients, Share};
 use cotangent_hal::native::Level;
 use cotangent_hal::{Attention, DType, Result, View};
-use product::Portable;
-#[cfg(target_arch = "x86_64")]
-use product::{Avx2, Avx512};
+use product::At;
 use rayon::prelude::*;
+use real::Real;
 use scores::QUERIES;
 use std::ops::Range;
 use std::sync::Arc;
@@ -67,46 +66,38 @@ impl Problem {
     }
 }
 
-/// Calls `$module::$run::<L>(..)` for the registers of a level, compiled for it, with `f64` where `$dtype` says so.
+/// `$module::$run` as it is compiled for a level and what `$dtype` is computed in.
 macro_rules! at_level {
     ($level:expr, $dtype:expr, $module:ident::$run:ident, ($($arg:ident: $t:ty),*)) => {{
         /// # Safety
         /// As for the function that is called.
-        unsafe fn base($($arg: $t),*) -> Result<()> {
+        unsafe fn base<T: Real>($($arg: $t),*) -> Result<()> {
             // SAFETY: the caller's promise.
-            unsafe { $module::$run::<Portable<f32, false>>($($arg),*) }
-        }
-        /// # Safety
-        /// As for the function that is called.
-        unsafe fn double($($arg: $t),*) -> Result<()> {
-            // SAFETY: the caller's promise.
-            unsafe { $module::$run::<Portable<f64, false>>($($arg),*) }
+            unsafe { $module::$run::<At<T, 0>>($($arg),*) }
         }
         /// # Safety
         /// As for the function that is called.
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,fma")]
-        unsafe fn v3($($arg: $t),*) -> Result<()> {
+        unsafe fn v3<T: Real>($($arg: $t),*) -> Result<()> {
             // SAFETY: the caller's promise.
-            unsafe { $module::$run::<Avx2>($($arg),*) }
+            unsafe { $module::$run::<At<T, 1>>($($arg),*) }
         }
         /// # Safety
         /// As for the function that is called.
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")]
-        unsafe fn v4($($arg: $t),*) -> Result<()> {
+        unsafe fn v4<T: Real>($($arg: $t),*) -> Result<()> {
             // SAFETY: the caller's promise.
-            unsafe { $module::$run::<Avx512>($($arg),*) }
+            unsafe { $module::$run::<At<T, 2>>($($arg),*) }
         }
         #[cfg(not(target_arch = "x86_64"))]
         use {base as v3, base as v4};
-        let body: unsafe fn($($t),*) -> Result<()> = match ($dtype, $level) {
-            (DType::F64, _) => double,
-            (_, Level::Base) => base,
-            (_, Level::V3) => v3,
-            (_, Level::V4) => v4,
+        let bodies: [unsafe fn($($t),*) -> Result<()>; 3] = match $dtype.compute() {
+            DType::F64 => [base::<f64>, v3::<f64>, v4::<f64>],
+            _ => [base::<f32>, v3::<f32>, v4::<f32>],
         };
-        body
+        bodies[$level as usize]
     }};
 }
 

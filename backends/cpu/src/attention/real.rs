@@ -1,16 +1,12 @@
 //! What attention computes in.
 
 use super::product::Lanes;
-use cotangent_hal::DType;
-use cotangent_hal::native::{Float, math, math64};
+use crate::gemm::Element;
+use cotangent_hal::native::{math, math64};
 use std::ops::{Div, Neg, Sub};
 
 /// `f32` or `f64`.
-pub(super) trait Real:
-    Float + Sub<Output = Self> + Div<Output = Self> + Neg<Output = Self> + Send + Sync
-{
-    /// Its dtype.
-    const DTYPE: DType;
+pub(super) trait Real: Element + Sub<Output = Self> + Div<Output = Self> + Neg<Output = Self> {
     /// Above all numbers.
     const INFINITY: Self;
 
@@ -23,9 +19,8 @@ pub(super) trait Real:
 }
 
 macro_rules! real {
-    ($($t:ident $dtype:ident $math:ident;)*) => { $(
+    ($($t:ident $math:ident;)*) => { $(
         impl Real for $t {
-            const DTYPE: DType = DType::$dtype;
             const INFINITY: $t = $t::INFINITY;
 
             #[inline(always)]
@@ -45,8 +40,8 @@ macro_rules! real {
     )* };
 }
 real! {
-    f32 F32 math;
-    f64 F64 math64;
+    f32 math;
+    f64 math64;
 }
 
 /// `e^x` by the instructions of `L`.

@@ -2,9 +2,10 @@
 #![allow(unsafe_code, reason = "calls the products of tiles")]
 
 use super::Problem;
-use super::product::{Extents, Lanes, Matrix};
+use super::product::{Extents, Lanes, product};
 use super::real::Real;
 use super::tile::{Tile, Truths};
+use crate::gemm::Matrix;
 use crate::memory::Pool;
 use cotangent_hal::{DType, Result};
 use std::sync::Arc;
@@ -83,11 +84,11 @@ pub(super) unsafe fn scores<L: Lanes>(
     masks: &mut Masks<L::Real>,
 ) {
     let pitch = scores.pitch();
-    for strip in window.strips(problem, pitch, L::PANEL) {
+    for strip in window.strips(problem, pitch, L::panel()) {
         let extents = Extents { m: strip.keys, n: strip.columns, k: problem.depth };
         // SAFETY: the caller's promise; the tile has room for the keys and whole panels of queries.
         unsafe {
-            L::product(extents, keys, queries.from(0, strip.column), scores.matrix().from(0, strip.column), false)
+            product::<L>(extents, keys, queries.from(0, strip.column), scores.matrix().from(0, strip.column), false)
         };
     }
     let tile = scores.rows(window.keys);

@@ -1,8 +1,9 @@
 //! Tiles of the operands: where they lie, how they are gathered into scratch and scattered out of it.
 #![allow(unsafe_code, reason = "walks verified memory")]
 
-use super::product::Matrix;
+use super::product::dense;
 use super::real::Real;
+use crate::gemm::Matrix;
 use crate::memory::{Block, Pool};
 use crate::strided::{self, Side, Way};
 use cotangent_hal::{DType, Memory, Result};
@@ -69,14 +70,12 @@ impl Part {
         })
     }
 
-    /// The part as the right factor of a product, whose rows are contiguous and end with a panel: gathered where it is
-    /// not so.
+    /// The part as the right factor of a product, whose rows are contiguous: gathered where they are not.
     ///
     /// # Safety
     /// Its elements may be read.
-    pub(super) unsafe fn right<T: Real>(self, panel: usize, scratch: &mut Tile<T>) -> Matrix<T> {
-        let fits = self.strides[1] == 1 && self.extents[1].is_multiple_of(panel);
-        self.matrix().filter(|_| fits).unwrap_or_else(|| {
+    pub(super) unsafe fn right<T: Real>(self, scratch: &mut Tile<T>) -> Matrix<T> {
+        self.matrix().filter(|matrix| matrix.columns == 1).unwrap_or_else(|| {
             // SAFETY: the caller's promise.
             unsafe { scratch.gather(self) }
         })
@@ -111,7 +110,7 @@ impl<T: Real> Tile<T> {
     }
 
     pub(super) fn matrix(&mut self) -> Matrix<T> {
-        Matrix::dense(self.memory.ptr().cast(), self.pitch)
+        dense(self.memory.ptr().cast(), self.pitch)
     }
 
     /// The first `rows` rows.

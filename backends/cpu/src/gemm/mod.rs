@@ -23,7 +23,7 @@ mod portable;
 mod product;
 
 pub(crate) use factor::{Factor, Panels, Stored, Strided};
-pub(crate) use kernel::Element;
+pub(crate) use kernel::{Element, Tile};
 pub(crate) use output::{Epilogue, Output};
 pub(crate) use parts::in_parts;
 pub(crate) use product::{Extents, Product};

@@ -22,4 +22,6 @@ super::family! {
     method adaptive_avg_pool2d(Value) -> Active, "adaptive_pool2d", F;
     method adaptive_max_pool2d(Value) -> Active, "adaptive_pool2d", F, burn "";
     method adaptive_max_pool2d_with_indices(Value) -> Active, "adaptive_pool2d", F, torch "adaptive_max_pool2d(return_indices=True)", burn "";
+    method batch_norm(Operand, Operand, Value) -> Active, "batch_norm", F, torch "batch_norm(training=True)", burn "";
+    method batch_norm_with(Operand, Operand, Operand, Operand, Value) -> Active, "normalized_by", F, torch "batch_norm", burn "";
 }

@@ -12,21 +12,21 @@ use crate::diff::{Cotangent, Diff, Pullback, Want, pull};
 use crate::tensor::Tensor;
 use plan::Conv;
 
-/// What the bias of a convolution can be: a tensor, or an option of one.
-pub trait Bias: Diff<Ct = Option<Tensor>> {
-    /// The bias, where there is one.
+/// What a parameter that may be left out can be: a tensor, or an option of one.
+pub trait OptionalTensor: Diff<Ct = Option<Tensor>> {
+    /// The tensor, where there is one.
     #[doc(hidden)]
-    fn bias(self) -> Option<Tensor>;
+    fn optional(self) -> Option<Tensor>;
 }
 
-impl Bias for Tensor {
-    fn bias(self) -> Option<Tensor> {
+impl OptionalTensor for Tensor {
+    fn optional(self) -> Option<Tensor> {
         Some(self)
     }
 }
 
-impl Bias for Option<Tensor> {
-    fn bias(self) -> Option<Tensor> {
+impl OptionalTensor for Option<Tensor> {
+    fn optional(self) -> Option<Tensor> {
         self
     }
 }
@@ -48,13 +48,13 @@ macro_rules! convolutions {
                 pub fn $name(
                     self,
                     weight: Tensor,
-                    bias: impl Bias,
+                    bias: impl OptionalTensor,
                     stride: impl Sizes<$axes>,
                     padding: impl IntoPadding<$axes>,
                     dilation: impl Sizes<$axes>,
                     groups: usize,
                 ) -> Tensor {
-                    let bias = bias.bias();
+                    let bias = bias.optional();
                     let conv = Conv::new(
                         stringify!($name), &self, &weight, bias.as_ref(), stride, padding, dilation, groups,
                     );
@@ -62,7 +62,7 @@ macro_rules! convolutions {
                 }
                 #[doc(hidden)]
                 #[track_caller]
-                pub fn $companion<B: Bias, S: Sizes<$axes>, P: IntoPadding<$axes>, D: Sizes<$axes>>(
+                pub fn $companion<B: OptionalTensor, S: Sizes<$axes>, P: IntoPadding<$axes>, D: Sizes<$axes>>(
                     self,
                     weight: Tensor,
                     bias: B,
@@ -79,7 +79,7 @@ macro_rules! convolutions {
                         In = (Option<Tensor>, Option<Tensor>, Option<Tensor>, (), (), (), ()),
                     > + use<B, S, P, D>,
                 ) {
-                    let bias = bias.bias();
+                    let bias = bias.optional();
                     let conv = Conv::new(
                         stringify!($name), &self, &weight, bias.as_ref(), stride, padding, dilation, groups,
                     );

@@ -1,7 +1,7 @@
 //! Transposed convolutions: what a convolution does to cotangents, as an operation of its own.
 
 use super::plan::{Conv, both, check_bias, reach, shapes, steps};
-use super::{Bias, Sizes};
+use super::{OptionalTensor, Sizes};
 use crate::diff::{Pullback, Want, pull};
 use crate::raise::raise;
 use crate::tensor::{Dims, Tensor};
@@ -22,21 +22,21 @@ macro_rules! transposed {
                 pub fn $name(
                     self,
                     weight: Tensor,
-                    bias: impl Bias,
+                    bias: impl OptionalTensor,
                     stride: impl Sizes<$axes>,
                     padding: impl Sizes<$axes>,
                     output_padding: impl Sizes<$axes>,
                     groups: usize,
                     dilation: impl Sizes<$axes>,
                 ) -> Tensor {
-                    let (op, bias) = (stringify!($name), bias.bias());
+                    let (op, bias) = (stringify!($name), bias.optional());
                     let further = [padding.sizes(op, "padding"), output_padding.sizes(op, "output padding")];
                     let conv = adjoint(op, &self, &weight, bias.as_ref(), stride, further, groups, dilation);
                     run(&conv, self, weight, bias)
                 }
                 #[doc(hidden)]
                 #[track_caller]
-                pub fn $companion<B: Bias, S: Sizes<$axes>, P: Sizes<$axes>, O: Sizes<$axes>, D: Sizes<$axes>>(
+                pub fn $companion<B: OptionalTensor, S: Sizes<$axes>, P: Sizes<$axes>, O: Sizes<$axes>, D: Sizes<$axes>>(
                     self,
                     weight: Tensor,
                     bias: B,
@@ -54,7 +54,7 @@ macro_rules! transposed {
                         In = (Option<Tensor>, Option<Tensor>, Option<Tensor>, (), (), (), (), ()),
                     > + use<B, S, P, O, D>,
                 ) {
-                    let (op, bias) = (stringify!($name), bias.bias());
+                    let (op, bias) = (stringify!($name), bias.optional());
                     let further = [padding.sizes(op, "padding"), output_padding.sizes(op, "output padding")];
                     let conv = adjoint(op, &self, &weight, bias.as_ref(), stride, further, groups, dilation);
                     let kept_x = want.has(1).then(|| self.raw.clone().keep());

@@ -28,7 +28,7 @@ const FIELDS: &[FieldDims] = &[
     FieldDims { name: "fc1", args: &[("", Dim::lit(784)), ("", Dim::lit(256))] },
     FieldDims { name: "fc2", args: &[("", Dim::lit(128)), ("", Dim::lit(10))] },
 ];
-const NONE: &[Option<i64>] = &[None, None];
+const NONE: &[Option<DimDefault>] = &[None, None];
 
 const SCOPE: Scope = Scope { model: &[], local: &["B", "T", "N"] };
 const S0: Shape = Shape::of(&[SCOPE.dim("B"), Dim::lit(784)]);

@@ -10,6 +10,7 @@ mod fields;
 mod parts;
 mod random;
 mod rules;
+mod window;
 
 use super::*;
 

@@ -69,7 +69,12 @@ pub(super) fn bindings(model: &Model, config: &TokenStream, expressions: &[Token
         let (name, value) = (&dim.name, dim_value(dim, config));
         quote!(let #name = #value;)
     });
-    let plain = model.fields.iter().filter(|f| matches!(f.kind, Kind::Config { .. }));
+    // Whether there is a layer or a parameter is a setting under its name.
+    let plain = model.fields.iter().filter(|f| match f.kind {
+        Kind::Config { .. } => true,
+        Kind::Layer { flag, .. } | Kind::Tensor { flag, .. } => flag.is_some(),
+        Kind::Unit => false,
+    });
     let plain = plain.filter(|f| used.contains(&f.ident.to_string())).map(|f| {
         let (cfgs, name) = (&f.cfgs, &f.ident);
         quote!(#(#cfgs)* let #name = ::core::clone::Clone::clone(&#config.#name);)
