@@ -59,8 +59,9 @@ pub(super) fn input<T: Element + Stored<Computed = T>>(
     x: &mut [T],
 ) -> Result<()> {
     // Either way is a product of the same size. Packing what filters meet takes longer than adding up what places give,
-    // which is less where there are fewer channels than filters.
-    if window.stride == [1, 1] && extents.channels > 2 * extents.filters {
+    // which is less where there are fewer channels than filters. Images that are met as they lie are not packed.
+    let (few, lies) = (extents.channels <= 2 * extents.filters, grid(extents, window).is_identity());
+    if window.stride == [1, 1] && (lies || !few) {
         flipped(means, extents, window, [w, y], x)
     } else {
         scattered(means, extents, window, [w, y], x)
