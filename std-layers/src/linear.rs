@@ -29,7 +29,6 @@ pub struct Linear {
 impl Linear {
     /// `x Wᵀ + b`.
     pub fn forward(&self, x: Tensor![R.., I]) -> Tensor![R.., O] {
-        let y = x.matmul(self.weight.t());
-        if let Some(bias) = &self.bias { y + bias } else { y }
+        if let Some(bias) = &self.bias { x.linear(self.weight, bias) } else { x.matmul(self.weight.t()) }
     }
 }

@@ -148,7 +148,7 @@ impl Product {
 }
 
 /// `a b` for `a: [.., M, K]`, `b: [.., K, N]` whose leading axes broadcast to `batch`.
-fn multiply(a: &Raw, b: &Raw, batch: &[usize]) -> Raw {
+pub(super) fn multiply(a: &Raw, b: &Raw, batch: &[usize]) -> Raw {
     let dtype = a.dtype.promote(b.dtype);
     let (a, b) = (&a.clone().cast(dtype), &b.clone().cast(dtype));
     let (m, k) = (a.shape[a.shape.len() - 2], a.shape[a.shape.len() - 1]);
@@ -218,7 +218,7 @@ fn call(a: &Raw, b: &Raw, out: &Raw) {
 }
 
 /// A vector as a matrix of one row; else itself.
-fn as_row(x: &Raw) -> Raw {
+pub(super) fn as_row(x: &Raw) -> Raw {
     if x.shape.len() == 1 { unsqueezed(x, 0) } else { x.clone() }
 }
 
@@ -234,12 +234,12 @@ fn unsqueezed(x: &Raw, axis: usize) -> Raw {
     x
 }
 
-fn with_batch(x: &Raw) -> Raw {
+pub(super) fn with_batch(x: &Raw) -> Raw {
     unsqueezed(x, 0)
 }
 
 /// The last two axes exchanged: a view.
-fn transposed(x: &Raw) -> Raw {
+pub(super) fn transposed(x: &Raw) -> Raw {
     let mut x = x.clone();
     let rank = x.shape.len();
     x.shape.swap(rank - 2, rank - 1);
@@ -254,7 +254,7 @@ fn joined(leading: &[usize], last: &[usize]) -> Dims {
 }
 
 /// `[.., M, K]` as `[.. * M, K]`, copied where the strides do not allow a view.
-fn flattened(x: Raw) -> Raw {
+pub(super) fn flattened(x: Raw) -> Raw {
     match try_flattened(&x) {
         Some(x) => x,
         None => {

@@ -7,6 +7,7 @@
 #![doc = include_str!("../../OPERATIONS.md")]
 
 mod accumulate;
+mod affine;
 mod arith;
 mod arith_pullback;
 mod assign;

@@ -104,3 +104,55 @@ fn misfits_name_both_shapes() {
         assert!(batch || message.contains(&format!("{sa:?}")) && message.contains(&format!("{sb:?}")), "{message}");
     }
 }
+
+#[test]
+fn affine_maps() {
+    for (n, [shape, weight]) in
+        [[&[3][..], &[4, 3][..]], [&[5, 3], &[4, 3]], [&[2, 5, 3], &[1, 3]], [&[0, 3], &[4, 3]], [&[2, 0], &[4, 0]]]
+            .into_iter()
+            .enumerate()
+    {
+        let weights = layouts(weight, -1.0, 1.0, n as u64 + 50);
+        let biases = layouts(&weight[..1], -1.0, 1.0, n as u64 + 90);
+        for (i, x) in layouts(shape, -1.0, 1.0, n as u64).into_iter().enumerate() {
+            let w = weights[(i + 1) % weights.len()].clone();
+            let b = biases[(i + 2) % biases.len()].clone();
+            let (xs, ws, bs) = (Array::of(&x), Array::of(&w), Array::of(&b));
+            let mut outer = shape[..shape.len() - 1].to_vec();
+            outer.push(weight[0]);
+            let want = Array::from_fn(&outer, |at| {
+                let (o, lead) = at.split_last().unwrap();
+                let sum: f64 = (0..weight[1]).map(|k| xs.at(&[lead, &[k]].concat()) * ws.at(&[*o, k])).sum();
+                sum + bs.data[*o]
+            });
+            close(&x.clone().linear(w.clone(), b.clone()), &want);
+            for i in 0..3 {
+                let (y, p) = x.clone().linear__vjp(w.clone(), b.clone(), Want::of(&[true, i == 1, i == 2]));
+                let (dx, dw, db) = pulled(p, Some(y.ones_like()));
+                assert!(dx.is_some() && dw.is_some() == (i == 1) && db.is_some() == (i == 2), "{i}");
+            }
+            check_grad(
+                |xs| xs[0].clone().linear(xs[1].clone(), xs[2].clone()),
+                |xs, ct| {
+                    let (_, p) = xs[0].clone().linear__vjp(xs[1].clone(), xs[2].clone(), Want::ALL);
+                    let (dx, dw, db) = pulled(p, Some(ct));
+                    vec![dx, dw, db]
+                },
+                &[x, w, b],
+                GradCheck { most: 6, ..GradCheck::default() },
+            );
+        }
+    }
+}
+
+#[test]
+fn operands_of_affine_maps_are_checked() {
+    let of = |shape: &[usize]| random(shape, 0.0, 1.0, 1);
+    let fails = |x: &[usize], w: &[usize], b: &[usize]| attempt(|| of(x).linear(of(w), of(b))).unwrap_err().to_string();
+    assert_eq!(fails(&[2, 3], &[3], &[3]), "linear: [2, 3] with the weight [3], expected `[.., I]` and `[O, I]`");
+    assert_eq!(
+        fails(&[2, 3], &[4, 5], &[4]),
+        "linear: [2, 3] with the weight [4, 5] and the bias [4], expected `[.., I]`, `[O, I]` and `[O]`"
+    );
+    assert!(fails(&[2, 3], &[4, 3], &[3]).contains("and the bias [3]"));
+}

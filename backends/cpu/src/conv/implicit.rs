@@ -59,8 +59,9 @@ pub(super) fn input<T: Element + Stored<Computed = T>>(
     x: &mut [T],
 ) -> Result<()> {
     // Either way is a product of the same size. Packing what filters meet takes longer than adding up what places give,
-    // which is less where there are fewer channels than filters.
-    if window.stride == [1, 1] && extents.channels > 2 * extents.filters {
+    // which is less where there are fewer channels than filters. Images that are met as they lie are not packed.
+    let (few, lies) = (extents.channels <= 2 * extents.filters, grid(extents, window).is_identity());
+    if window.stride == [1, 1] && (lies || !few) {
         flipped(means, extents, window, [w, y], x)
     } else {
         scattered(means, extents, window, [w, y], x)
@@ -170,13 +171,19 @@ fn scattered<T: Element + Stored<Computed = T>>(
             let at = [tap / filter[1] % filter[0], tap % filter[1]];
             let x = &mut x[tap / (filter[0] * filter[1]) * plane..][..plane];
             let given = &given[tap * area..][..area];
-            grid.runs(at, 0..area, |run, to| {
-                let x = x[to..].iter_mut().step_by(grid.stride[1]);
-                given[run].iter().zip(x).for_each(|(&y, x)| *x = *x + y);
-            });
+            grid.runs(at, 0..area, |run, to| add(&given[run], &mut x[to..], grid.stride[1]));
         }
         Ok(())
     })
+}
+
+/// Adds elements to those of `x` that lie `step` apart.
+fn add<T: Element>(given: &[T], x: &mut [T], step: usize) {
+    if step == 1 {
+        given.iter().zip(x).for_each(|(&y, x)| *x = *x + y);
+    } else {
+        given.iter().zip(x.iter_mut().step_by(step)).for_each(|(&y, x)| *x = *x + y);
+    }
 }
 
 impl<T: Element + Stored<Computed = T>> Filtered<'_, T> {

@@ -24,8 +24,13 @@ pub(super) fn output<T: Element>(
             let (x, w) = (extents.image(x, n, o / extents.filters, c), extents.filter(w, o, c));
             runs(extents, window, |tap, to, from, len| {
                 let weight = w[tap];
-                let x = x[from..].iter().step_by(window.stride[1]);
-                y[to..to + len].iter_mut().zip(x).for_each(|(y, &x)| *y = *y + weight * x);
+                let (x, y) = (&x[from..], &mut y[to..to + len]);
+                // Elements side by side are read by vectors.
+                if window.stride[1] == 1 {
+                    y.iter_mut().zip(x).for_each(|(y, &x)| *y = *y + weight * x);
+                } else {
+                    y.iter_mut().zip(x.iter().step_by(window.stride[1])).for_each(|(y, &x)| *y = *y + weight * x);
+                }
             });
         }
     });
@@ -41,8 +46,12 @@ pub(super) fn input<T: Element>(extents: &Extents, window: &Window, w: &[T], y: 
             let (w, y) = (extents.filter(w, o, c), extents.output(y, n, o));
             runs(extents, window, |tap, from, to, len| {
                 let weight = w[tap];
-                let x = x[to..].iter_mut().step_by(window.stride[1]);
-                y[from..from + len].iter().zip(x).for_each(|(&y, x)| *x = *x + weight * y);
+                let (x, y) = (&mut x[to..], &y[from..from + len]);
+                if window.stride[1] == 1 {
+                    y.iter().zip(x).for_each(|(&y, x)| *x = *x + weight * y);
+                } else {
+                    y.iter().zip(x.iter_mut().step_by(window.stride[1])).for_each(|(&y, x)| *x = *x + weight * y);
+                }
             });
         }
     });

@@ -3,6 +3,7 @@
 super::family! {
     "Linear algebra";
     method matmul(Operand) -> Active, "matmul", F;
+    method linear(Operand, Operand) -> Active, "linear", F;
     method dot(Operand) -> Active, "dot", F;
     method mv(Operand) -> Active, "mv", F, burn "";
     method mm(Operand) -> Active, "mm", F, burn "matmul";

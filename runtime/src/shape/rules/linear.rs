@@ -1,11 +1,30 @@
 //! Products of matrices and vectors that take fixed ranks, and what is made of them.
 
 use super::axis::{Place, missing, place_of};
-use super::elementwise::{broadcast, same};
+use super::elementwise::{alike, broadcast, same};
 use super::matmul::matmul;
 use super::reduce::reduce;
 use super::{Plain, Shape, argument, input};
-use crate::shape::step::{Fail, Step};
+use crate::shape::step::{Fail, Step, Verdict};
+
+/// `[x, weight, bias]`: `[.., I], [O, I], [O] -> [.., O]`.
+pub const fn linear(inputs: &[Shape], _plain: &[Plain], _out: usize) -> Step {
+    let (x, weight, bias) = (input(inputs, 0), input(inputs, 1), input(inputs, 2));
+    if let Some(fail) = not_of_rank(&weight, 2) {
+        return Step::mistake(fail);
+    }
+    if !weight.full() {
+        return Step::UNKNOWN;
+    }
+    let product = matmul(&[x, Shape::of(&[weight.last(0), weight.last(1)])], &[], 0);
+    let rows = Shape::of(&[weight.last(1)]);
+    let fail = Fail::Affine { input: product.shape, given: bias, bias: true };
+    match alike(&rows, &bias, None).0 {
+        Verdict::Failed if !product.failed() => Step::mistake(fail),
+        Verdict::Undecided => product.doubt(if bias.known() { fail } else { Fail::None }),
+        Verdict::Failed | Verdict::Proved => product,
+    }
+}
 
 /// `[N], [N] -> []`.
 pub const fn dot(inputs: &[Shape], _plain: &[Plain], _out: usize) -> Step {

@@ -28,7 +28,7 @@ pub use elementwise::{broadcast, broadcast_first, prelu, same, scalar_of_same, s
 pub use index::{
     gather, index_fill, index_put, index_select, masked_scatter, masked_select, one_hot, scatter, take, take_along_dim,
 };
-pub use linear::{addmm, baddbmm, bmm, cdist, cosine_similarity, cov, cross, dot, kron, mm, mv, outer, square};
+pub use linear::{addmm, baddbmm, bmm, cdist, cosine_similarity, cov, cross, dot, kron, linear, mm, mv, outer, square};
 pub use matmul::{embedding, matmul};
 pub use movement::{
     chunk, diag, diag_embed, diagonal, expand_as, flip, hstack, matrices, meshgrid, movedim, repeat, repeat_interleave,
