@@ -19,7 +19,8 @@ fn shapes_and_gradients() {
     for shape in [&[2, 3, 4, 5][..], &[1, 3, 1, 1], &[0, 3, 2, 2]] {
         check(&norm(3), shape, shape);
     }
-    let flat: BatchNorm1d = layer(&BatchNorm1dConfig { eps: 0.5, weight: false, bias: false, ..BatchNorm1dConfig::new(4) });
+    let flat: BatchNorm1d =
+        layer(&BatchNorm1dConfig { eps: 0.5, weight: false, bias: false, ..BatchNorm1dConfig::new(4) });
     check(&flat, &[5, 4], &[5, 4]);
     check(&flat, &[2, 4, 3], &[2, 4, 3]);
 }

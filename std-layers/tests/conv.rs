@@ -10,7 +10,11 @@ use support::{check, check_refused, device, layer};
 fn shapes_and_gradients() {
     let config = Conv2dConfig { stride: 2, pad: 1, groups: 2, ..Conv2dConfig::new(2, 4, 3) };
     check(&layer::<Conv2d>(&config), &[2, 2, 5, 6], &[2, 4, 3, 3]);
-    check(&layer::<Conv2d>(&Conv2dConfig { bias: false, dilation: 2, ..Conv2dConfig::new(1, 2, 2) }), &[1, 1, 4, 3], &[1, 2, 2, 1]);
+    check(
+        &layer::<Conv2d>(&Conv2dConfig { bias: false, dilation: 2, ..Conv2dConfig::new(1, 2, 2) }),
+        &[1, 1, 4, 3],
+        &[1, 2, 2, 1],
+    );
     check(&layer::<Conv2d>(&Conv2dConfig::new(2, 2, 1)), &[0, 2, 3, 3], &[0, 2, 3, 3]);
     check(&layer::<Conv1d>(&Conv1dConfig { stride: 2, pad: 2, ..Conv1dConfig::new(2, 3, 3) }), &[2, 2, 6], &[2, 3, 4]);
     let config = ConvTranspose2dConfig { stride: 2, pad: 1, output_pad: 1, ..ConvTranspose2dConfig::new(3, 2, 3) };
@@ -22,22 +26,42 @@ fn shapes_and_gradients() {
 #[test]
 fn values_of_pytorch() {
     let same = str::to_owned;
-    check_golden::<Conv2d>("conv2d_basic", |case| {
-        let [o, i, k, _] = *case.float("param.weight").shape() else { panic!("filters") };
-        Conv2dConfig::new(i, o, k)
-    }, "x", same);
-    check_golden::<Conv2d>("conv2d_stride2_pad1", |case| {
-        let [o, i, k, _] = *case.float("param.weight").shape() else { panic!("filters") };
-        Conv2dConfig { stride: 2, pad: 1, ..Conv2dConfig::new(i, o, k) }
-    }, "x", same);
-    check_golden::<Conv1d>("conv1d_dilation2", |case| {
-        let [o, i, k] = *case.float("param.weight").shape() else { panic!("filters") };
-        Conv1dConfig { dilation: 2, ..Conv1dConfig::new(i, o, k) }
-    }, "x", same);
-    check_golden::<ConvTranspose2d>("convtranspose2d_stride2_pad1_outpad1", |case| {
-        let [i, o, k, _] = *case.float("param.weight").shape() else { panic!("filters") };
-        ConvTranspose2dConfig { stride: 2, pad: 1, output_pad: 1, ..ConvTranspose2dConfig::new(i, o, k) }
-    }, "x", same);
+    check_golden::<Conv2d>(
+        "conv2d_basic",
+        |case| {
+            let [o, i, k, _] = *case.float("param.weight").shape() else { panic!("filters") };
+            Conv2dConfig::new(i, o, k)
+        },
+        "x",
+        same,
+    );
+    check_golden::<Conv2d>(
+        "conv2d_stride2_pad1",
+        |case| {
+            let [o, i, k, _] = *case.float("param.weight").shape() else { panic!("filters") };
+            Conv2dConfig { stride: 2, pad: 1, ..Conv2dConfig::new(i, o, k) }
+        },
+        "x",
+        same,
+    );
+    check_golden::<Conv1d>(
+        "conv1d_dilation2",
+        |case| {
+            let [o, i, k] = *case.float("param.weight").shape() else { panic!("filters") };
+            Conv1dConfig { dilation: 2, pad: 2, ..Conv1dConfig::new(i, o, k) }
+        },
+        "x",
+        same,
+    );
+    check_golden::<ConvTranspose2d>(
+        "convtranspose2d_stride2_pad1_outpad1",
+        |case| {
+            let [i, o, k, _] = *case.float("param.weight").shape() else { panic!("filters") };
+            ConvTranspose2dConfig { stride: 2, pad: 1, output_pad: 1, ..ConvTranspose2dConfig::new(i, o, k) }
+        },
+        "x",
+        same,
+    );
 }
 
 #[test]
@@ -50,7 +74,10 @@ fn parameters_begin_within_the_root_of_the_inputs() {
 #[test]
 fn what_does_not_fit_is_refused() {
     let conv: Conv2d = layer(&Conv2dConfig::new(3, 2, 3));
-    check_refused(conv.try_forward(Tensor::zeros([1, 4, 5, 5], &device())), &["Conv2d::forward", "axis 1", "`x`", "4", "3"]);
+    check_refused(
+        conv.try_forward(Tensor::zeros([1, 4, 5, 5], &device())),
+        &["Conv2d::forward", "axis 1", "`x`", "4", "3"],
+    );
     let groups = cotangent::attempt(|| layer::<Conv2d>(&Conv2dConfig { groups: 2, ..Conv2dConfig::new(3, 2, 3) }));
     assert!(groups.is_err_and(|e| e.to_string().contains("I % groups == 0")));
 }

@@ -9,7 +9,7 @@ use support::{check_at, check_refused, device, layer};
 /// Different numbers far enough apart for differences.
 fn apart(shape: &[usize]) -> Tensor {
     let n: usize = shape.iter().product();
-    let values: Vec<f64> = (0..n).map(|i| (i * 7 % n) as f64 * 0.0625).collect();
+    let values: Vec<f64> = (0..n).map(|i| (i * 11 % n) as f64 * 0.0625).collect();
     Tensor::from_slice_of(&values, shape, &device())
 }
 
@@ -42,5 +42,8 @@ fn values_of_pytorch() {
 #[test]
 fn a_window_that_does_not_fit_is_refused() {
     let x = Tensor::zeros([1, 2, 2], &device());
-    check_refused(layer::<MaxPool2d>(&MaxPool2dConfig::new(3)).try_forward(x), &["a window of 3", "axis 1 of [1, 2, 2] is 2"]);
+    check_refused(
+        layer::<MaxPool2d>(&MaxPool2dConfig::new(3)).try_forward(x),
+        &["a window of 3", "axis 1 of [1, 2, 2] is 2"],
+    );
 }
