@@ -48,7 +48,7 @@ fn values_of_pytorch() {
         "conv1d_dilation2",
         |case| {
             let [o, i, k] = *case.float("param.weight").shape() else { panic!("filters") };
-            Conv1dConfig { dilation: 2, ..Conv1dConfig::new(i, o, k) }
+            Conv1dConfig { dilation: 2, pad: 2, ..Conv1dConfig::new(i, o, k) }
         },
         "x",
         same,

@@ -9,7 +9,7 @@ use support::{check_at, check_refused, device, layer};
 /// Different numbers far enough apart for differences.
 fn apart(shape: &[usize]) -> Tensor {
     let n: usize = shape.iter().product();
-    let values: Vec<f64> = (0..n).map(|i| (i * 7 % n) as f64 * 0.0625).collect();
+    let values: Vec<f64> = (0..n).map(|i| (i * 11 % n) as f64 * 0.0625).collect();
     Tensor::from_slice_of(&values, shape, &device())
 }
 

@@ -1,8 +1,8 @@
 //! Every computing operation against a naive reference in `f64`, and its companion against central differences.
 
 mod arith;
-mod batch_norm;
 mod attention;
+mod batch_norm;
 mod compare;
 mod conv;
 mod dropout;

@@ -20,7 +20,11 @@ fn windows_leave_what_they_reach() {
     assert_eq!(conv(&[B, C, T, T], &[H, C, l(1), l(3)], &[1, 0, 1, 1]), "? [B, H, T, T - 2]");
     assert_eq!(conv(&[B, C, T, T], &[H, C, l(3), l(3)], &[2, 1, 1, 1]), "= [B, H, floor((T + 1)/2), floor((T + 1)/2)]");
     assert_eq!(conv(&[B, C, l(8), l(8)], &[H, T, l(3), l(3)], &[1, 0, 1, 1]), "? [B, H, 6, 6]");
-    let pair = conv2d(&[of(&image), of(&[l(4), l(3), l(5), l(1)]), NONE], &[Plain::list(&[l(2), l(3)]), Plain::list(&[l(2), l(0)])], 0);
+    let pair = conv2d(
+        &[of(&image), of(&[l(4), l(3), l(5), l(1)]), NONE],
+        &[Plain::list(&[l(2), l(3)]), Plain::list(&[l(2), l(0)])],
+        0,
+    );
     assert_eq!(say("conv2d", pair), "= [B, 4, 16, 10]");
     let same = conv2d(&[of(&image), of(&[l(4), l(3), l(3), l(3)]), NONE], &[Plain::dim(l(1)), Plain::UNKNOWN], 0);
     assert_eq!(say("conv2d", same), "? [B, 4, ?, ?]");
@@ -80,9 +84,6 @@ fn norms_have_a_parameter_for_each_channel() {
     let norm = |w: Shape, out| say("batch_norm", batch_norm(&[of(&[B, C, T]), w, of(&[C])], &[], out));
     assert_eq!([norm(of(&[C]), 0), norm(of(&[C]), 1)], ["= [B, C, T]", "= [C]"]);
     assert_eq!(norm(NONE, 0), "? [B, C, T]");
-    assert_eq!(
-        norm(of(&[C.add(l(1))]), 0),
-        "batch_norm: a parameter is [C + 1], axis 1 of [B, C, T] needs [C]"
-    );
+    assert_eq!(norm(of(&[C.add(l(1))]), 0), "batch_norm: a parameter is [C + 1], axis 1 of [B, C, T] needs [C]");
     assert_eq!(say("batch_norm", batch_norm(&[of(&[C])], &[], 0)), "batch_norm: [C] has 1 axis, expected at least 2");
 }
