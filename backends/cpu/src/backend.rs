@@ -100,8 +100,8 @@ impl Backend for CpuBackend {
             }
             LibraryCall::Sort { x, values, at, descending } => order::sort(&self.pool, x, values, at, *descending),
             LibraryCall::Attention { of, out, lse } => attention::forward(&self.pool, self.level, of, out, lse),
-            LibraryCall::AttentionBackward { of, out, lse, d_out, d_q, d_k, d_v, d_mask } => {
-                attention::backward(&self.pool, self.level, of, [out, lse, d_out], [d_q, d_k, d_v, d_mask])
+            LibraryCall::AttentionBackward { of, out, lse, d_out, wanted } => {
+                attention::backward(&self.pool, self.level, of, [out, lse, d_out], wanted)
             }
             LibraryCall::Convolution { part, x, w, y, bias, window } => {
                 conv::convolution(&self.pool, *part, [x, w, y], bias.as_ref(), window)
