@@ -47,3 +47,35 @@ fn equations_and_operations_of_several_operands() {
         (loss, grads, ct)
     });
 }
+
+/// Attention whose mask is learned, after one whose mask is of truth values, with heads that share keys.
+#[model(dims(S, C))]
+struct Biased {
+    #[init(normal(0.5))]
+    bias: Param![S, S],
+    #[init(normal(0.5))]
+    key: Param![C, C],
+}
+
+#[model]
+impl Biased {
+    fn loss(&self, x: Tensor![2, S, C]) -> Tensor![] {
+        let k = x.matmul(self.key);
+        let seen = !causal_mask(S);
+        let y: Tensor![2, S, C] = scaled_dot_product_attention_with(x, k, x, seen, false, None);
+        let y: Tensor![2, S, C] = scaled_dot_product_attention_with(y, k, x, self.bias, true, Some(0.5));
+        let one = k.narrow(0, 0, 1);
+        let z: Tensor![2, S, C] = scaled_dot_product_attention(y, one, one, false);
+        (y * z).sum(..)
+    }
+}
+
+#[test]
+fn attention_with_masks() {
+    let model = Biased::init(BiasedConfig { S: 5, C: 3 }, &mut Rng::seed(1), &device());
+    let x = Tensor::randn([2, 5, 3], &mut Rng::seed(2), &device());
+    check(&model, x, |model, x| {
+        let (loss, grads, ct) = model.loss_grad_inputs(x);
+        (loss, grads, ct)
+    });
+}

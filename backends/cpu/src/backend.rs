@@ -108,8 +108,8 @@ impl Backend for CpuBackend {
                 conv::convolution(&self.pool, self.level, *part, [x, w, y], bias.as_ref(), window)
             }
             LibraryCall::Attention { of, out, lse } => attention::forward(&self.pool, self.level, of, out, lse),
-            LibraryCall::AttentionBackward { of, out, lse, d_out, d_q, d_k, d_v, d_mask } => {
-                attention::backward(&self.pool, self.level, of, [out, lse, d_out], [d_q, d_k, d_v, d_mask])
+            LibraryCall::AttentionBackward { of, out, lse, d_out, wanted } => {
+                attention::backward(&self.pool, self.level, of, [out, lse, d_out], wanted)
             }
         }
     }

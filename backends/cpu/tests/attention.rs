@@ -3,7 +3,7 @@
 mod views;
 
 use cotangent_cpu::CpuBackend;
-use cotangent_hal::{Attention, Backend, DType, Error, LibraryCall};
+use cotangent_hal::{Attention, AttentionGradients, Backend, DType, Error, LibraryCall};
 use views::{Random, Tensor, cases};
 
 /// Extents of a call, in the letters of [`Attention`]: batch, groups, heads of a group.
@@ -96,21 +96,18 @@ impl Operands {
     }
 
     fn forward(&self, cpu: &CpuBackend) -> Result<(), Error> {
-        cpu.library(&LibraryCall::Attention { of: self.of(), out: self.out.view(), lse: self.lse.view() })
+        cpu.library(&LibraryCall::Attention { of: &self.of(), out: self.out.view(), lse: self.lse.view() })
     }
 
     /// The gradients of which `wanted` is set.
     fn backward(&self, cpu: &CpuBackend, wanted: [bool; 4]) -> Result<(), Error> {
         let grad = |i: usize| wanted[i].then(|| self.grads[i].view());
         cpu.library(&LibraryCall::AttentionBackward {
-            of: self.of(),
+            of: &self.of(),
             out: self.out.view(),
             lse: self.lse.view(),
             d_out: self.d_out.view(),
-            d_q: grad(0),
-            d_k: grad(1),
-            d_v: grad(2),
-            d_mask: grad(3),
+            wanted: &AttentionGradients { d_q: grad(0), d_k: grad(1), d_v: grad(2), d_mask: grad(3) },
         })
     }
 
@@ -144,18 +141,18 @@ impl Operands {
             let d_out = &d_out[row * e..(row + 1) * e];
             let inner: f64 = out.iter().zip(d_out).map(|(y, d)| y * d).sum();
             wanted.out.extend(&out);
-            for j in 0..s {
+            for (j, &p) in p.iter().enumerate() {
                 let key = group * s + j;
                 let d_p: f64 = (0..e).map(|l| d_out[l] * v[key * e + l]).sum();
                 wanted.steepest = wanted.steepest.max(d_p.abs());
-                let d_score = p[j] * (d_p - inner);
+                let d_score = p * (d_p - inner);
                 d_mask.push(d_score);
                 for l in 0..d {
                     d_q[row * d + l] += self.scale * d_score * k[key * d + l];
                     d_k[key * d + l] += self.scale * d_score * q[row * d + l];
                 }
                 for l in 0..e {
-                    d_v[key * e + l] += p[j] * d_out[l];
+                    d_v[key * e + l] += p * d_out[l];
                 }
             }
         }
@@ -169,7 +166,7 @@ fn close(got: &[f64], wanted: &[f64], size: f64, dtype: DType, what: &str) {
         DType::F64 => 1e-12,
         DType::F32 => 2e-5,
         DType::F16 => 4e-3,
-        _ => 3e-2,
+        DType::BF16 | DType::I64 | DType::I32 | DType::U8 | DType::Bool => 3e-2,
     };
     let size = wanted.iter().filter(|x| x.is_finite()).fold(size, |m, x| m.max(x.abs()));
     assert_eq!(got.len(), wanted.len(), "{what}");
@@ -223,7 +220,7 @@ fn many_blocks_of_every_dtype() {
 #[test]
 #[cfg(not(miri))]
 fn bits_do_not_depend_on_threads() {
-    for seed in 0..6 {
+    for seed in 0..3 {
         let run = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {

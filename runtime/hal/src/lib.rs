@@ -21,5 +21,5 @@ pub use buffer::{Buffer, Memory};
 pub use dtype::DType;
 pub use error::{Error, Result};
 pub use kernel::{Access, Domain, Kernel, Operand, Role, Scalar};
-pub use library::{Activation, Attention, ConvolutionPart, Epilogue, LibraryCall, Window};
+pub use library::{Activation, Attention, AttentionGradients, ConvolutionPart, Epilogue, LibraryCall, Window};
 pub use view::View;

@@ -59,33 +59,39 @@ pub enum LibraryCall<'a> {
     /// softmax is corrected as the keys go by, after FlashAttention, Dao et al. 2022; on GPUs, the vendor's.)
     Attention {
         /// What is computed.
-        of: Attention<'a>,
+        of: &'a Attention<'a>,
         /// Results, `[B, H, T, E]`, of the dtype of `q`.
         out: View<'a>,
         /// The logarithm of the sum of each row's exponentials, `[B, H, T]`, of the dtype that `q` is computed in;
         /// `-inf` where a row sees no key, whose result is 0.
         lse: View<'a>,
     },
-    /// The gradients of [`Attention`](LibraryCall::Attention), of which the scores are computed again. Those are written
-    /// that are given.
+    /// The gradients of [`Attention`](LibraryCall::Attention), of which the scores are computed again.
     AttentionBackward {
         /// What was computed.
-        of: Attention<'a>,
+        of: &'a Attention<'a>,
         /// Its results.
         out: View<'a>,
         /// Its logarithms.
         lse: View<'a>,
         /// The gradient of the results, as `out`.
         d_out: View<'a>,
-        /// That of the queries, as `q`.
-        d_q: Option<View<'a>>,
-        /// That of the keys, as `k`.
-        d_k: Option<View<'a>>,
-        /// That of the values, as `v`.
-        d_v: Option<View<'a>>,
-        /// That of the scores and so of a mask, `[B, H, T, S]`, of the dtype that `q` is computed in.
-        d_mask: Option<View<'a>>,
+        /// Where the others go.
+        wanted: &'a AttentionGradients<'a>,
     },
+}
+
+/// The gradients of an attention that are wanted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AttentionGradients<'a> {
+    /// That of the queries, as `q`.
+    pub d_q: Option<View<'a>>,
+    /// That of the keys, as `k`.
+    pub d_k: Option<View<'a>>,
+    /// That of the values, as `v`.
+    pub d_v: Option<View<'a>>,
+    /// That of the scores and so of a mask, `[B, H, T, S]`, of the dtype that `q` is computed in.
+    pub d_mask: Option<View<'a>>,
 }
 
 /// What is applied to the elements of a product while they are at hand: first the bias is added, then the function is

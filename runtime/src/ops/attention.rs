@@ -7,7 +7,7 @@ use super::operand::Slot;
 use crate::diff::{Pullback, Want, pull};
 use crate::raise::raise;
 use crate::tensor::{Bool, Dims, Raw, Tensor, broadcast, try_broadcast};
-use cotangent_hal::{Attention, DType, Error, LibraryCall};
+use cotangent_hal::{Attention, AttentionGradients, DType, Error, LibraryCall};
 
 /// The operation's name in errors.
 const OP: &str = "scaled_dot_product_attention";
@@ -274,7 +274,7 @@ impl Call {
         let shape = [q.raw.shape[0], q.raw.shape[1], q.raw.shape[2], v.raw.shape[3]];
         let out = laid_out_as(&q.raw, q.raw.dtype, &shape);
         let lse = Raw::empty(&q.raw.device, q.raw.dtype.compute(), &shape[..3]);
-        q.raw.device.library(&LibraryCall::Attention { of: self.attention(), out: out.view(), lse: lse.view() });
+        q.raw.device.library(&LibraryCall::Attention { of: &self.attention(), out: out.view(), lse: lse.view() });
         (out, lse)
     }
 }
@@ -320,14 +320,16 @@ fn cotangents(saved: Option<Saved>, ct: Option<Tensor>) -> [Option<Tensor>; 4] {
         Raw::empty(&out.device, dtype.compute(), &mask.raw.shape)
     });
     out.device.library(&LibraryCall::AttentionBackward {
-        of: call.attention(),
+        of: &call.attention(),
         out: out.view(),
         lse: lse.view(),
         d_out: d_out.view(),
-        d_q: d_q.as_ref().map(Raw::view),
-        d_k: d_k.as_ref().map(Raw::view),
-        d_v: d_v.as_ref().map(Raw::view),
-        d_mask: d_mask.as_ref().map(Raw::view),
+        wanted: &AttentionGradients {
+            d_q: d_q.as_ref().map(Raw::view),
+            d_k: d_k.as_ref().map(Raw::view),
+            d_v: d_v.as_ref().map(Raw::view),
+            d_mask: d_mask.as_ref().map(Raw::view),
+        },
     });
     let back = |ct: Option<Raw>, operand: &Operand| {
         let ct = ct?.reshape(&operand.full);

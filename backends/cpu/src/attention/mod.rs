@@ -18,7 +18,7 @@ use crate::backend::threads;
 use crate::memory::Pool;
 use backward::{Gradients, Share};
 use cotangent_hal::native::Level;
-use cotangent_hal::{Attention, DType, Result, View};
+use cotangent_hal::{Attention, AttentionGradients, DType, Result, View};
 use product::At;
 use rayon::prelude::*;
 use real::Real;
@@ -123,7 +123,7 @@ pub(crate) fn forward(
     shared_out(rows, problem.threads(), |range| {
         // SAFETY: the operands are verified and borrowed, results are distinct, and blocks have rows of their own; the
         // processor has the level.
-        unsafe { body(pool, &problem, results, range) }
+        unsafe { body(pool, problem, results, range) }
     })
 }
 
@@ -133,7 +133,7 @@ pub(crate) fn backward(
     level: Level,
     of: &Attention<'_>,
     given: [&View<'_>; 3],
-    wanted: [&Option<View<'_>>; 4],
+    wanted: &AttentionGradients<'_>,
 ) -> Result<()> {
     let call = verify::backward(of, given, wanted)?;
     let Some((problem, gradients)) = call.operands() else { return Ok(()) };

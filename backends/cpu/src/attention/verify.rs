@@ -7,7 +7,7 @@ use super::tile::Stack;
 use crate::backend::{block_of, in_use, refused};
 use crate::launch::{outside, range, repeats};
 use crate::memory::{Block, Borrow};
-use cotangent_hal::{Attention, DType, Error, Result, View};
+use cotangent_hal::{Attention, AttentionGradients, DType, Error, Result, View};
 
 /// The operation's name in errors.
 const OP: &str = "attention";
@@ -157,7 +157,7 @@ pub(super) fn forward<'a>(of: &'a Attention<'a>, out: &'a View<'a>, lse: &'a Vie
 pub(super) fn backward<'a>(
     of: &'a Attention<'a>,
     [out, lse, d_out]: [&'a View<'a>; 3],
-    [d_q, d_k, d_v, d_mask]: [&'a Option<View<'a>>; 4],
+    wanted: &'a AttentionGradients<'a>,
 ) -> Result<Call<'a, Gradients>> {
     let mut operands = Operands(Vec::new());
     let problem = problem(of, &mut operands)?;
@@ -165,16 +165,17 @@ pub(super) fn backward<'a>(
     let results = results(&problem, out, lse, &mut operands, false)?;
     let d_out = operands.take("d_out", d_out, out.shape, &[dtype], false)?;
     let scores = [problem.batch, problem.heads, problem.queries, problem.keys];
-    let mut wanted = |name, view: &'a Option<View<'a>>, shape: &[usize], dtype| {
+    let AttentionGradients { d_q, d_k, d_v, d_mask } = wanted;
+    let mut written = |name, view: &'a Option<View<'a>>, shape: &[usize], dtype| {
         view.as_ref().map(|view| operands.take(name, view, shape, &[dtype], true)).transpose()
     };
     let gradients = Gradients {
         results,
         d_out,
-        d_q: wanted("d_q", d_q, of.q.shape, dtype)?,
-        d_k: wanted("d_k", d_k, of.k.shape, dtype)?,
-        d_v: wanted("d_v", d_v, of.v.shape, dtype)?,
-        d_mask: wanted("d_mask", d_mask, &scores, dtype.compute())?,
+        d_q: written("d_q", d_q, of.q.shape, dtype)?,
+        d_k: written("d_k", d_k, of.k.shape, dtype)?,
+        d_v: written("d_v", d_v, of.v.shape, dtype)?,
+        d_mask: written("d_mask", d_mask, &scores, dtype.compute())?,
     };
     Ok(Call { problem, results: gradients, empty: operands.writes_nothing(), _borrows: operands.borrow()? })
 }
