@@ -1,7 +1,7 @@
 //! Devices: where tensors live and kernels run.
 
 use crate::raise::raised;
-use crate::report;
+use crate::{debug, report};
 use cotangent_hal::{Arg, Backend, Buffer, Caps, Kernel, LibraryCall};
 use std::fmt;
 use std::sync::Arc;
@@ -56,21 +56,32 @@ impl Device {
     /// Memory of at least `bytes`; raises where the device has none left.
     #[track_caller]
     pub(crate) fn alloc(&self, bytes: usize) -> Buffer {
-        raised(self.backend.alloc(bytes))
+        let buffer = raised(self.backend.alloc(bytes));
+        report::allocated(bytes, || self.backend.used());
+        buffer
     }
 
     /// Runs `kernel` over the index space `shape`; raises what the backend refuses.
     #[track_caller]
     pub(crate) fn launch(&self, kernel: &'static Kernel, shape: &[usize], args: &[Arg<'_>]) {
-        report::launched();
-        raised(self.backend.launch(kernel, shape, args))
+        report::launched(kernel.name);
+        let work = || raised(self.backend.launch(kernel, shape, args));
+        match debug::is_watching() && debug::nan::is_sought() {
+            true => debug::nan::run(self.backend, kernel.name, debug::nan::views(args), work),
+            false => work(),
+        }
     }
 
     /// Runs an operation of an expert library; raises what the backend refuses.
     #[track_caller]
     pub(crate) fn library(&self, call: &LibraryCall<'_>) {
-        report::launched();
-        raised(self.backend.library(call))
+        let name = call.name();
+        report::launched(name);
+        let work = || raised(self.backend.library(call));
+        match debug::is_watching() && debug::nan::is_sought() {
+            true => debug::nan::run(self.backend, name, debug::nan::library(call), work),
+            false => work(),
+        }
     }
 
     /// Copies bytes to the start of a buffer.

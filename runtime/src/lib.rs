@@ -6,6 +6,7 @@ extern crate self as cotangent;
 #[path = "private.rs"]
 pub mod __private;
 pub mod cx;
+pub mod debug;
 pub mod device;
 pub mod diff;
 pub mod init;

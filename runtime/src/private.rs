@@ -1,6 +1,7 @@
 //! What generated code names. Nothing here is for people: it may change with any version.
 
 pub use crate::cx::Cx;
+pub use crate::debug::at;
 pub use crate::diff::{Cotangent, Diff, Pull, Pullback, Want, Zero, boxed, pull};
 pub use crate::init;
 pub use crate::model::{BoxPull, Builder, Grads, Layer, LayerConfig, Leaf, LeafMut, Model, Param, Path, Read, State};
@@ -177,6 +178,6 @@ losses! { ; A; A B; A B C; A B C D; A B C D E; }
 /// Runs a backward pass from a loss: the loss, the gradients, and the cotangents of the arguments.
 pub fn gradient<L: Loss, G: Default, P: Pullback<G, Ct = L::Ct>>(loss: L, pullback: P) -> (L, G, P::In) {
     let mut grads = G::default();
-    let inputs = pullback.pull(loss.seed(), &mut grads);
+    let inputs = crate::debug::backward(|| pullback.pull(loss.seed(), &mut grads));
     (loss, grads, inputs)
 }

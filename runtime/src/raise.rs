@@ -3,6 +3,7 @@
 //! An operator such as `a + b` has no room for a `Result`. It panics with an [`Error`] as the payload; uncaught, a hook
 //! prints the error and the user's line, as a panic with a message would.
 
+use crate::debug;
 use cotangent_hal::Error;
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::cell::Cell;
@@ -45,15 +46,19 @@ pub(crate) fn raised<T>(result: Result<T, Error>) -> T {
 /// # Errors
 /// What was raised.
 pub fn attempt<T>(f: impl FnOnce() -> T) -> Result<T, Error> {
+    let depth = debug::depth();
     ATTEMPTS.set(ATTEMPTS.get() + 1);
     let result = panic::catch_unwind(AssertUnwindSafe(f));
     ATTEMPTS.set(ATTEMPTS.get() - 1);
     match result {
         Ok(value) => Ok(value),
-        Err(payload) => match payload.downcast::<Error>() {
-            Ok(error) => Err(*error),
-            Err(other) => panic::resume_unwind(other),
-        },
+        Err(payload) => {
+            debug::unwind(depth);
+            match payload.downcast::<Error>() {
+                Ok(error) => Err(*error),
+                Err(other) => panic::resume_unwind(other),
+            }
+        }
     }
 }
 

@@ -1,5 +1,5 @@
-//! What differentiated calls run and keep: kernels that compute several operations, launches, bytes for the backward
-//! pass.
+//! What differentiated calls run and keep: kernels that compute several operations, launches by name, bytes for the
+//! backward pass and at the peak.
 //!
 //! With `COTANGENT_REPORT=1` in the environment each outermost call of a companion (`loss_grad`, ..) prints that to
 //! standard error, the first time that it is made. [`of`] gives it as a value.
@@ -27,10 +27,11 @@
 //! assert_eq!((loss.name.as_str(), loss.groups[0].operations), ("Scaled::loss", "mul_tanh"));
 //! ```
 
+use crate::debug;
 use crate::kernel::Fusion;
 use crate::tensor::Raw;
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::panic::Location;
 use std::sync::{Mutex, OnceLock};
@@ -51,6 +52,10 @@ pub struct Method {
     pub calls: usize,
     /// Kernels and library calls that were launched, those of inner calls aside.
     pub launches: usize,
+    /// The same by name, in order.
+    pub kernels: BTreeMap<&'static str, usize>,
+    /// Bytes of tensors at the peak of a call, inner calls included, beyond those that were there when it began.
+    pub peak: usize,
     /// Operations that shared a kernel, by place.
     pub groups: Vec<Group>,
     /// Bytes that are kept for the backward pass, by field of the model whose call keeps them, inner calls included. What
@@ -96,6 +101,8 @@ struct Frame {
     method: usize,
     /// The field whose call is under way in it.
     field: &'static str,
+    /// Bytes of tensors that were there when it began, as the first allocation in it tells.
+    before: Option<usize>,
 }
 
 fn is_recording() -> bool {
@@ -143,8 +150,21 @@ impl Call {
         Call { recording: false, outermost: false }
     }
 
+    /// Opens the call of the field at `place`, where each `{}` is one of `indices`.
+    #[track_caller]
+    pub fn at(&self, place: &'static str, indices: &[usize]) -> debug::At {
+        self.say(place);
+        debug::at(place, indices)
+    }
+
+    /// Ends that call, with its output.
+    pub fn seen<T: 'static>(&self, call: debug::At, output: &T) {
+        self.say("");
+        call.note(output);
+    }
+
     /// Says which field's call comes next; none for the method's own operations.
-    pub fn at(&self, field: &'static str) {
+    fn say(&self, field: &'static str) {
         if self.recording {
             RECORDER.with_borrow_mut(|r| r.frames.iter_mut().rev().take(1).for_each(|frame| frame.field = field));
         }
@@ -177,11 +197,19 @@ impl Recorder {
         let known = self.report.methods.iter().position(|m| m.name == name);
         let method = known.unwrap_or_else(|| {
             let kept = vec![];
-            self.report.methods.push(Method { name: name.into(), calls: 0, launches: 0, groups: vec![], kept });
+            self.report.methods.push(Method {
+                name: name.into(),
+                calls: 0,
+                launches: 0,
+                kernels: BTreeMap::new(),
+                peak: 0,
+                groups: vec![],
+                kept,
+            });
             self.report.methods.len() - 1
         });
         self.report.methods[method].calls += 1;
-        self.frames.push(Frame { method, field: "" });
+        self.frames.push(Frame { method, field: "", before: None });
     }
 
     fn top(&mut self) -> Option<&mut Method> {
@@ -191,10 +219,31 @@ impl Recorder {
 }
 
 /// Counts a launch.
-pub(crate) fn launched() {
+pub(crate) fn launched(name: &'static str) {
     if is_recording() {
-        RECORDER.with_borrow_mut(|r| r.top().into_iter().for_each(|m| m.launches += 1));
+        RECORDER.with_borrow_mut(|r| {
+            if let Some(method) = r.top() {
+                method.launches += 1;
+                *method.kernels.entry(name).or_default() += 1;
+            }
+        });
     }
+}
+
+/// Notes that `bytes` were allocated, after which `used` are in use.
+pub(crate) fn allocated(bytes: usize, used: impl FnOnce() -> usize) {
+    if !is_recording() {
+        return;
+    }
+    let used = used();
+    RECORDER.with_borrow_mut(|r| {
+        for frame in &mut r.frames {
+            let before = *frame.before.get_or_insert(used.saturating_sub(bytes));
+            if let Some(method) = r.report.methods.get_mut(frame.method) {
+                method.peak = method.peak.max(used.saturating_sub(before));
+            }
+        }
+    });
 }
 
 /// Notes operations that share a kernel.
@@ -238,13 +287,22 @@ impl fmt::Display for Report {
 
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Method { name, calls, launches, groups, kept } = self;
+        let Method { name, calls, launches, kernels, peak, groups, kept } = self;
         let times = if *calls == 1 { String::new() } else { format!(", {calls} calls") };
         let s = if *launches == 1 { "" } else { "es" };
         let all: usize = kept.iter().map(|(_, bytes)| bytes).sum();
-        writeln!(f, "{name}{times}: {launches} launch{s} of its own, {} kept for the backward pass", Bytes(all))?;
+        writeln!(
+            f,
+            "{name}{times}: {launches} launch{s} of its own, {} kept for the backward pass, {} at its peak",
+            Bytes(all),
+            Bytes(*peak)
+        )?;
+        if !kernels.is_empty() {
+            let list: Vec<String> = kernels.iter().map(|(name, times)| format!("{name} {times}")).collect();
+            writeln!(f, "  launched: {}", list.join(", "))?;
+        }
         for (field, bytes) in kept {
-            let field = if field.is_empty() { "operations" } else { field };
+            let field = if field.is_empty() { "operations".into() } else { field.replace(".{}", "") };
             writeln!(f, "  {:<24} {}", field, Bytes(*bytes))?;
         }
         for Group { at, operations, launches: (forward, backward) } in groups {

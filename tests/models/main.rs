@@ -2,6 +2,7 @@
 
 mod bodies;
 mod checkpoint;
+mod debug;
 mod fusion;
 mod indexing;
 mod operations;

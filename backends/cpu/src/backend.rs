@@ -66,6 +66,10 @@ impl Backend for CpuBackend {
         Ok(Buffer::new(self.pool.take(bytes)?))
     }
 
+    fn used(&self) -> usize {
+        self.pool.used()
+    }
+
     fn write(&self, dst: &Buffer, src: &[u8]) -> Result<()> {
         let block = block_of(dst)?;
         if !dst.is_unique() {

@@ -13,6 +13,9 @@ pub trait Backend: Send + Sync {
     /// `Error::Memory` with the bytes asked for and held.
     fn alloc(&self, bytes: usize) -> Result<Buffer>;
 
+    /// Bytes of buffers that are alive, which a report asks for.
+    fn used(&self) -> usize;
+
     /// Copies `src` to the start of `dst`.
     ///
     /// # Errors

@@ -32,3 +32,13 @@ pub enum LibraryCall<'a> {
         descending: bool,
     },
 }
+
+impl LibraryCall<'_> {
+    /// The name in reports: that of the operation.
+    pub fn name(&self) -> &'static str {
+        match self {
+            LibraryCall::MatMul { .. } => "matmul",
+            LibraryCall::Sort { .. } => "sort",
+        }
+    }
+}

@@ -178,8 +178,12 @@ impl Forward<'_> {
                 quote!(#left #token #right)
             }
             Callee::Layer { place, name } => {
-                let code = &place.code;
-                quote!(#code.#name(#(#args),*))
+                let (code, at) = (&place.code, place_of(&place.steps));
+                let call = quote!(#code.#name(#(#args),*));
+                match at {
+                    Some(at) => quote!(::cotangent::__private::at(#at).seen(#call)),
+                    None => call,
+                }
             }
             Callee::Function { path } | Callee::Associated { path } => quote!(#path(#(#args),*)),
             Callee::Read { place } => {
@@ -235,7 +239,7 @@ impl Forward<'_> {
         let invoked = if call.boxed { quote!(::cotangent::__private::boxed(#invoked)) } else { invoked };
         let made = self.declare_pair(call.var, call.declare, &residual, invoked);
         let made = match &call.callee {
-            Callee::Layer { place, .. } => reported(place, made),
+            Callee::Layer { place, .. } => reported(place, call, self.ident(call.var), made),
             _ => made,
         };
         quote!(let #want = ::cotangent::__private::Want::of(&[#bits]); #made)
@@ -389,14 +393,28 @@ pub(super) fn borrowed(place: &Place) -> TokenStream {
     if place.reference { code.clone() } else { quote!(&#code) }
 }
 
-/// A call of a layer, whose field a report names.
-fn reported(place: &Place, call: TokenStream) -> TokenStream {
-    let fields = place.steps.iter().filter_map(|step| match step {
-        Step::Field(name) | Step::Variant(_, name) => Some(name.to_string()),
-        Step::Index(_) | Step::Some => None,
-    });
-    let (field, report) = (fields.collect::<Vec<_>>().join("."), hygiene::report());
-    quote!(#report.at(#field); #call #report.at("");)
+/// A call of a layer, whose field a report names and whose output may be looked at.
+fn reported(place: &Place, call: &Call, output: &Ident, made: TokenStream) -> TokenStream {
+    let Some(at) = place_of(&place.steps) else { return made };
+    let (report, opened) = (hygiene::report(), hygiene::local("at", call.value.0));
+    quote!(let #opened = #report.at(#at); #made #report.seen(#opened, &#output);)
+}
+
+/// Where a layer lies in the model whose method calls it, as the arguments of `at`; none for the model itself.
+pub(super) fn place_of(steps: &[Step]) -> Option<TokenStream> {
+    let (mut segments, mut indices) = (vec![], vec![]);
+    for step in steps {
+        match step {
+            Step::Field(name) | Step::Variant(_, name) => segments.push(name.to_string()),
+            Step::Index(local) => {
+                segments.push("{}".into());
+                indices.push(local);
+            }
+            Step::Some => {}
+        }
+    }
+    let text = segments.join(".");
+    (!segments.is_empty()).then(|| quote!(#text, &[#(#indices),*]))
 }
 
 /// The pullback of arm `at` as a value of the one type that all arms share.

@@ -1,10 +1,11 @@
 //! The statements of a pullback: those of the body in reverse, on cotangents.
 
+use super::forward::place_of;
 use crate::hygiene;
 use crate::model::body::grad::{self, Values};
 use crate::model::body::ir::{Branch, Call, Callee, For, Fused, Operand, Region, Step, Stmt, Value};
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
 
 /// The body of a pullback: binds `names` to the cotangents of `outs`, ends with those of `ins`.
 pub(super) fn region(
@@ -196,7 +197,22 @@ impl Reverse<'_> {
                 quote!(&mut ())
             }
         };
-        self.pull(&values, quote!(#residual), whole, grads);
+        let (pattern, after) = self.receive(&values);
+        let bind = if values.is_empty() { quote!() } else { quote!(let #pattern =) };
+        let pulled = quote!(::cotangent::__private::Pullback::pull(#residual, #whole, #grads));
+        let pulled = match &call.callee {
+            Callee::Layer { place, name } => match place_of(&place.steps) {
+                // The line of the call is where a report of the backward pass points.
+                Some(at) => quote_spanned!(name.span()=> ::cotangent::__private::at(#at).done(#pulled)),
+                None => pulled,
+            },
+            Callee::Read { .. }
+            | Callee::Operation { .. }
+            | Callee::Operator { .. }
+            | Callee::Function { .. }
+            | Callee::Associated { .. } => pulled,
+        };
+        self.code.extend(quote!(#bind #pulled; #after));
     }
 
     fn fused(&mut self, fused: &Fused) {
