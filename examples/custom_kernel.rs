@@ -6,7 +6,6 @@
 #![allow(clippy::print_stdout, reason = "a program that talks to the terminal")]
 
 use cotangent::diff::{Pullback, Want};
-use cotangent::layers::scaled_dot_product_attention;
 use cotangent::prelude::*;
 
 /// A gated activation: the second half of the channels, each weighted by `silu` of its partner in the first.

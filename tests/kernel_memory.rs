@@ -3,7 +3,6 @@
 
 use cotangent::diff::{Pullback, Want};
 use cotangent::prelude::*;
-use cotangent_cpu::CpuBackend;
 
 #[kernel]
 fn dense(x: Tensor![M, K], w: Tensor![K, N], scale: f32) -> Tensor![M, N] {
@@ -18,10 +17,10 @@ fn factors_of_unwanted_cotangents_are_not_kept() {
     let large = 4096 * 4 * 4;
     let mut kept = |want| {
         let x = random(&[4096, 4]);
-        let before = CpuBackend::shared().memory().used;
+        let before = device.memory().used;
         let (y, pull) = dense::vjp(x, w.clone(), 2.0, want);
         drop(y);
-        let after = CpuBackend::shared().memory().used;
+        let after = device.memory().used;
         let (dx, dw, ()) = pull.pull(Some(ct.clone()), &mut ());
         (after + large > before, dx.map(|x| x.to_vec()), dw.map(|x| x.to_vec()))
     };

@@ -28,7 +28,7 @@
 //! ```
 
 use crate::Device;
-use crate::model::matches;
+use crate::model::is_glob_of;
 use crate::raise::raise;
 use crate::tensor::{Dims, Raw, Strides, Tensor};
 use crate::watch::{self, CAPTURE, NAN};
@@ -56,8 +56,8 @@ struct Captures {
 /// Runs `f` and gives the results of those layers whose path a pattern names, in forward and in differentiated calls.
 ///
 /// Paths are relative to the model whose method `f` calls, as in its records: `blocks.3.attn`. In a pattern `*` stands
-/// for any run of characters, and a layer's name for all layers in it too. Captured tensors share memory with the run's,
-/// so that what the run would have freed is kept. A capture inside of another has the values for itself.
+/// for any run of characters. Captured tensors share memory with the run's, so that what the run would have freed is
+/// kept. A capture inside of another has the values for itself.
 pub fn capture<T>(patterns: &[&str], f: impl FnOnce() -> T) -> (T, Captured) {
     let patterns = patterns.iter().map(|&p| p.to_owned()).collect();
     let outer = CAPTURES.replace(Captures { patterns, values: Captured::new() });
@@ -69,7 +69,7 @@ pub fn capture<T>(patterns: &[&str], f: impl FnOnce() -> T) -> (T, Captured) {
 /// Notes a result of the layer at `path`.
 pub(crate) fn captured(path: &str, value: &Tensor) {
     CAPTURES.with_borrow_mut(|captures| {
-        if captures.patterns.iter().any(|pattern| matches(pattern, path)) {
+        if captures.patterns.iter().any(|pattern| is_glob_of(pattern, path)) {
             captures.values.entry(path.to_owned()).or_default().push(value.clone());
         }
     });

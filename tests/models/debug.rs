@@ -66,7 +66,7 @@ fn results_are_captured_by_path() {
     assert_eq!(all["blocks.1.fc"][0].to_vec(), by_hand.to_vec());
 
     let (_, some) = debug::capture(&["blocks.2", "head.fc"], || model.loss_grad(x.clone()));
-    assert_eq!(some.keys().collect::<Vec<_>>(), ["blocks.2", "blocks.2.fc", "head.fc"]);
+    assert_eq!(some.keys().collect::<Vec<_>>(), ["blocks.2", "head.fc"]);
     assert_eq!(some["blocks.2"][0].to_vec(), all["blocks.2"][0].to_vec());
     let (_, none) = debug::capture(&["nothing"], || model.forward(x));
     assert!(none.is_empty());

@@ -262,7 +262,7 @@ mod tests {
     /// Every value becomes itself and comes back with the same bits; a NaN stays one.
     #[test]
     fn all_values_of_16_bits_go_both_ways() {
-        let bits = all_halves();
+        let bits: Vec<u16> = all_halves().into_iter().step_by(if cfg!(miri) { 131 } else { 1 }).collect();
         for dtype in [DType::F16, DType::BF16] {
             let value = |b: u16| value(dtype, b);
             let single: Vec<f32> = convert(dtype, DType::F32, &bits);

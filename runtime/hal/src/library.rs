@@ -210,7 +210,8 @@ impl<'a> LibraryCall<'a> {
             LibraryCall::Convolution { part: ConvolutionPart::Input, x, .. } => vec![("x", x)],
             LibraryCall::Convolution { part: ConvolutionPart::Weight, w, .. } => vec![("w", w)],
             LibraryCall::Attention { out, lse, .. } => vec![("out", out), ("lse", lse)],
-            LibraryCall::AttentionBackward { d_q, d_k, d_v, d_mask, .. } => {
+            LibraryCall::AttentionBackward { wanted, .. } => {
+                let &AttentionGradients { d_q, d_k, d_v, d_mask } = wanted;
                 let all = [("d_q", d_q), ("d_k", d_k), ("d_v", d_v), ("d_mask", d_mask)];
                 all.into_iter().filter_map(|(name, view)| Some((name, view?))).collect()
             }

@@ -12,6 +12,9 @@ use cotangent_hal::{DType, Error, Result};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// How many layers the lists of a model may have: the config of a file, which may say anything, is believed so far.
+pub(crate) const MOST_LAYERS: usize = 1 << 16;
+
 /// Makes the parameters and layers of a model at one path, out of random numbers or of a record.
 ///
 /// Generated code calls it for each field in order. While a record is loaded, what does not fit is collected and
@@ -60,10 +63,10 @@ impl Builder<'_> {
     /// The list `name` of `n` layers, whose configs are `config(0)`, `config(1)` and so on.
     ///
     /// # Panics
-    /// Raises `Error::Argument` for more than a million layers in all lists of a model together, before making them:
-    /// the config of a file may say anything.
+    /// Raises `Error::Argument` for more than 65,536 layers in all lists of a model together, before making them: the
+    /// config of a file may say anything.
     pub fn list<L: Model>(&mut self, name: &str, n: usize, mut config: impl FnMut(usize) -> L::Config) -> Vec<L> {
-        const MAX: usize = 1 << 20;
+        const MAX: usize = MOST_LAYERS;
         if n > MAX - self.job.listed {
             let path = self.path.child(name).to_string();
             let before = self.job.listed;

@@ -36,9 +36,9 @@ pub use registry::{LayerConfig, register};
 pub use state::State;
 pub use summary::{Mark, Row, Summary};
 
-pub(crate) use builder::load_from;
+pub(crate) use builder::{MOST_LAYERS, load_from};
 pub(crate) use ext::check_name;
-pub(crate) use path::{join, matches};
+pub(crate) use path::{is_glob_of, join, matches};
 pub(crate) use ties::Ties;
 
 use serde::Serialize;

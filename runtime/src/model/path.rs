@@ -79,6 +79,11 @@ pub(crate) fn matches(pattern: &str, path: &str) -> bool {
     ends.into_iter().any(|end| glob(pattern.as_bytes(), &path.as_bytes()[..end]))
 }
 
+/// Whether `pattern` is `path`; `*` stands for any run of characters.
+pub(crate) fn is_glob_of(pattern: &str, path: &str) -> bool {
+    glob(pattern.as_bytes(), path.as_bytes())
+}
+
 fn glob(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     let mut star = None;

@@ -1,7 +1,7 @@
 //! What the expansion of `#[model]` on a struct or an enum calls.
 
 use crate::Error;
-use crate::model::{Builder, DimDefault, Model, Param, State};
+use crate::model::{Builder, DimDefault, MOST_LAYERS, Model, Param, State};
 use crate::raise::raise;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -50,9 +50,8 @@ pub fn stored<C: Clone>(entry: &Option<C>, declared: C) -> C {
 
 /// `n` configs for a list.
 pub fn repeat<C: Clone>(config: C, n: usize) -> Vec<C> {
-    const MOST: usize = 1 << 20;
-    if n > MOST {
-        let message = format!("a list of {n} layers; at most {MOST} can be made");
+    if n > MOST_LAYERS {
+        let message = format!("a list of {n} layers; at most {MOST_LAYERS} can be made");
         raise(Error::Argument { op: "config".into(), message });
     }
     vec![config; n]
