@@ -434,7 +434,7 @@ fn products_of_fixed_ranks() {
         say("linear", linear(&[of(&[T, l(3)]), of(&[l(5), l(3)]), of(&[l(4)])], &[], 0)),
         "linear: the bias is [4], the last axis of [T, 5] needs [5]"
     );
-    assert_eq!(say("linear", linear(&[of(&[C]), of(&[C]), of(&[H])], &[], 0)), "linear: [C] has 1 axes, expected 2");
+    assert_eq!(say("linear", linear(&[of(&[C]), of(&[C]), of(&[H])], &[], 0)), "linear: [C] has 1 axis, expected 2");
     assert_eq!(say("addmm", addmm(&[of(&[H]), of(&[T, C]), of(&[C, H])], &[], 0)), "= [T, H]");
     assert_eq!(say("baddbmm", baddbmm(&[of(&[H]), of(&[B, T, C]), of(&[B, C, H])], &[], 0)), "= [B, T, H]");
     assert_eq!(say("outer", outer(&[of(&[T]), of(&[C])], &[], 0)), "= [T, C]");
