@@ -5,8 +5,10 @@
 mod bench;
 mod budget;
 mod ci;
+mod editor;
 mod expand;
 mod golden;
+mod miri;
 #[path = "../../examples/support/options.rs"]
 mod options;
 mod peers;
@@ -36,6 +38,8 @@ const COMMANDS: &[Command] = &[
     Command { program: rebuild::PROGRAM, run: rebuild::run },
     Command { program: reference::PROGRAM, run: reference::run },
     Command { program: budget::PROGRAM, run: budget::run },
+    Command { program: editor::PROGRAM, run: editor::run },
+    Command { program: miri::PROGRAM, run: miri::run },
 ];
 
 fn main() -> ExitCode {

@@ -40,8 +40,14 @@ const TABLE: &[Row] = &[
 const FACADE: &str = "cotangent";
 
 /// Programs and tests: they may use any crate, and no crate may use them.
-const LEAVES: &[&str] =
-    &["cotangent-benches", "cotangent-body-tests", "cotangent-native-tests", "cotangent-ui-tests", "xtask"];
+const LEAVES: &[&str] = &[
+    "cotangent-benches",
+    "cotangent-body-tests",
+    "cotangent-editor-tests",
+    "cotangent-native-tests",
+    "cotangent-ui-tests",
+    "xtask",
+];
 
 /// What the tests of any crate may use.
 const FOR_TESTS: &[&str] = &[FACADE, "cotangent-suite"];
