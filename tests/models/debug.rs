@@ -155,8 +155,8 @@ fn added(x: Tensor, y: Tensor) -> Tensor {
 
 #[test]
 fn errors_in_a_body_name_the_users_line() {
-    let (_, nan) =
-        debug::find_nan(|| added(Tensor::ones([2, 3], &device()), Tensor::full([2, 3], f32::NAN, &device())));
+    let (x, y) = (Tensor::ones([2, 3], &device()), Tensor::full([2, 3], f32::NAN, &device()));
+    let (_, nan) = debug::find_nan(|| added(x, y));
     let nan = nan.expect("an operand");
     let line =
         1 + include_str!("debug.rs").lines().position(|l| l.contains("mean.clone() * 2.0")).expect("above") as u32;

@@ -93,6 +93,8 @@ const CASES: &[Case] = &[
         Completion(&["relu", "reshape"]),
     ),
     ("half a method in front", DROP, "x.re$0\n        let kept = self.drop.forward(h, cx);", Completion(&["relu"])),
+    ("a value shown where it is used", KEPT, "self.fc2.forward(ke$0pt)", Hover(&["Tensor"])),
+    ("half a field with a call behind", LAYER, "self.fc$0.forward(x)", Completion(&["fc1", "fc2"])),
     ("half a field", DROP, "let kept = self.dr$0", Completion(&["drop"])),
     ("beside an undeclared field", DROP, "let kept = self.fc.forward(h.re$0);", Completion(&["relu"])),
     ("with a wrong shape", "fc2: Linear![256 => 10]", "fc2: Lin$0ear![99 => 10]", Hover(&["Linear"])),
@@ -103,6 +105,7 @@ const CASES: &[Case] = &[
         Completion(&["forward"]),
     ),
     ("gradients of a model", "let grads: MlpGrads", "let grads: Mlp$0Grads", Hover(&["MlpGrads"])),
+    ("a parameter in a kernel", "* w[i]", "* w$0[i]", Hover(&["Tensor"])),
     ("a kernel's call", "rms_norm(scores,", "rms_no$0rm(scores,", Hover(&["fn rms_norm", "Root mean square norm"])),
     ("a kernel's declaration", "rms_norm(scores,", "rms_no$0rm(scores,", Definition("src/lib.rs", "pub fn rms_norm")),
 ];

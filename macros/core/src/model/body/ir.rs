@@ -67,8 +67,9 @@ pub(crate) struct Region {
 /// What stands where a value is used.
 #[derive(Clone)]
 pub(crate) enum Operand {
-    /// An active value; `last` says that the variable is not used again, so that it can be moved.
-    Active { value: Value, var: Var, last: bool },
+    /// An active value; `last` says that the variable is not used again, so that it can be moved, `at` where the user
+    /// wrote its name.
+    Active { value: Value, var: Var, last: bool, at: Option<Span> },
     /// Code without a derivative, and the variables that it mentions.
     Plain(Plain),
 }

@@ -35,8 +35,11 @@ impl Forward<'_> {
 
     pub(super) fn operand(&self, operand: &Operand) -> TokenStream {
         match operand {
-            Operand::Active { var, last, .. } => {
-                let ident = self.ident(*var);
+            Operand::Active { var, last, at, .. } => {
+                let mut ident = self.ident(*var).clone();
+                if let Some(at) = at {
+                    ident.set_span(ident.span().located_at(*at));
+                }
                 if *last { quote!(#ident) } else { quote!(::core::clone::Clone::clone(&#ident)) }
             }
             Operand::Plain(code) => code.tokens.clone(),
@@ -46,9 +49,9 @@ impl Forward<'_> {
     /// An operand whose tokens, where the user did not write them, have the place of one that they wrote.
     fn operand_at(&self, operand: &Operand, span: Span) -> TokenStream {
         match operand {
-            Operand::Active { var, last, .. } => {
+            Operand::Active { var, last, at, .. } => {
                 let mut ident = self.ident(*var).clone();
-                ident.set_span(ident.span().located_at(span));
+                ident.set_span(ident.span().located_at(at.unwrap_or(span)));
                 if *last { quote!(#ident) } else { quote_spanned!(span=> ::core::clone::Clone::clone(&#ident)) }
             }
             Operand::Plain(_) => self.operand(operand),

@@ -106,7 +106,7 @@ impl Fuse<'_> {
             (call.var, call.declare, call.value) = (slow.0, Declare::Let, slow.1);
         }
         let arm = |head, stmts, (var, value): (Var, Value)| {
-            let result = Some(Operand::Active { value, var, last: false });
+            let result = Some(Operand::Active { value, var, last: false, at: None });
             Arm { head, region: Region { stmts, result } }
         };
         let head = self.fits(&kernel, &operands);

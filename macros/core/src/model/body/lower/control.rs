@@ -159,7 +159,7 @@ impl Lower<'_, '_> {
                 let lowered = self.element_at(list, Plain { tokens: quote!(#local), uses: vec![] });
                 if let Lowered::Active(value, var) = lowered {
                     let to = self.var(p.ident.clone(), Some(value));
-                    let from = Operand::Active { value, var, last: false };
+                    let from = Operand::Active { value, var, last: false, at: None };
                     self.emit(Stmt::Move { var: to, declare: Declare::Let, from });
                     self.bind(&p.ident, Binding::Active(to));
                 }

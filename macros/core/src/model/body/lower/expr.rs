@@ -148,7 +148,7 @@ impl Lower<'_, '_> {
     /// An expression as an operand.
     pub(super) fn value_of(&mut self, expr: &Expr) -> Operand {
         let lowered = self.expr(expr);
-        self.operand(lowered)
+        written(expr, self.operand(lowered))
     }
 
     /// Emits a call and gives its result.
@@ -339,7 +339,7 @@ impl Lower<'_, '_> {
         let Some(elements) = elements else { return (self.value_of(arg), vec![]) };
         let (parts, shapes): (Vec<_>, Vec<_>) = elements.iter().map(|e| self.shaped(e)).unzip();
         let (value, var) = self.pack_operands(parts, list);
-        (Operand::Active { value, var, last: false }, shapes)
+        (Operand::Active { value, var, last: false, at: None }, shapes)
     }
 
     fn pack<'e>(&mut self, elements: impl Iterator<Item = &'e Expr>, list: bool) -> Lowered {
@@ -439,5 +439,17 @@ impl Lower<'_, '_> {
             return None;
         }
         hygiene::dim(self.context.self_ty?, ident)
+    }
+}
+
+/// An operand that is a variable, at the place where the user wrote it: there editors and rustc look for it.
+pub(super) fn written(expr: &Expr, operand: Operand) -> Operand {
+    match (expr, operand) {
+        (Expr::Path(p), Operand::Active { value, var, last, .. }) => {
+            Operand::Active { value, var, last, at: p.path.get_ident().map(Ident::span) }
+        }
+        (Expr::Paren(p), operand) => written(&p.expr, operand),
+        (Expr::Reference(r), operand) => written(&r.expr, operand),
+        (_, operand) => operand,
     }
 }

@@ -275,10 +275,10 @@ impl<'a, 'd> Lower<'a, 'd> {
     /// An operand where a value is needed; a bare field is read.
     fn operand(&mut self, lowered: Lowered) -> Operand {
         match lowered {
-            Lowered::Active(value, var) => Operand::Active { value, var, last: false },
+            Lowered::Active(value, var) => Operand::Active { value, var, last: false, at: None },
             Lowered::Plain(plain, ..) => Operand::Plain(plain),
             Lowered::Place(place) => match self.read(place) {
-                Lowered::Active(value, var) => Operand::Active { value, var, last: false },
+                Lowered::Active(value, var) => Operand::Active { value, var, last: false, at: None },
                 Lowered::Plain(plain, ..) => Operand::Plain(plain),
                 Lowered::Place(place) => Operand::Plain(Plain { tokens: place.code, uses: place.uses }),
             },
@@ -362,7 +362,11 @@ impl<'a, 'd> Lower<'a, 'd> {
             Operand::Active { value, var, .. } => {
                 let to = self.rename_last(var, &p.ident, declare).unwrap_or_else(|| {
                     let to = self.var(p.ident.clone(), Some(value));
-                    self.emit(Stmt::Move { var: to, declare, from: Operand::Active { value, var, last: false } });
+                    self.emit(Stmt::Move {
+                        var: to,
+                        declare,
+                        from: Operand::Active { value, var, last: false, at: None },
+                    });
                     to
                 });
                 self.bind(&p.ident, Binding::Active(to));
@@ -408,7 +412,7 @@ impl<'a, 'd> Lower<'a, 'd> {
                     self.bind(&p.ident, Binding::Active(var));
                     self.part_shape(whole, at, value);
                     if p.mutability.is_some() {
-                        mutable.push((p, Operand::Active { value, var, last: false }));
+                        mutable.push((p, Operand::Active { value, var, last: false, at: None }));
                     }
                     parts.push((Some(var), Some(value)));
                 }

@@ -3,6 +3,7 @@
 //! The constants are emitted after the body, outside the impl. A step never fails by itself; the proof beside it does,
 //! with the caret on the user's token, so that one mistake gives one error.
 
+use super::expr::written;
 use super::{Binding, Lower, Lowered};
 use crate::caret;
 use crate::dims::{DimExpr, TensorType};
@@ -111,7 +112,7 @@ impl Lower<'_, '_> {
             Lowered::Plain(_, _, Some(shape)) => Some(shape.to_token_stream()),
             _ => None,
         };
-        let operand = self.operand(lowered);
+        let operand = written(expr, self.operand(lowered));
         let shape = shape.unwrap_or_else(|| self.operand_shape(&operand));
         (operand, shape)
     }
