@@ -2,6 +2,7 @@
 
 use super::elementwise::{broadcast_first, meet};
 use super::{Plain, Shape, input};
+use crate::shape::dim::Dim;
 use crate::shape::step::{Fail, Step, Verdict};
 
 /// `[q, k, v]` or `[q, k, v, mask]`: `[.., H, T, D], [.., G, S, D], [.., G, S, E] -> [.., H, T, E]`, where leading axes
@@ -34,8 +35,14 @@ pub const fn attention(inputs: &[Shape], _plain: &[Plain], _out: usize) -> Step 
     if matches!(second.verdict, Verdict::Failed) {
         return Step::mistake(unlike(&q, &v, 2, second.back + 2));
     }
-    let mut step = Step::proof(second.shape.push(q.last(1)).push(v.last(0)));
-    if !matches!((first.verdict, second.verdict), (Verdict::Proved, Verdict::Proved)) {
+    let proved = matches!((first.verdict, second.verdict), (Verdict::Proved, Verdict::Proved));
+    let mut lead = second.shape;
+    if !proved && !lead.is_empty() && q.last(2).literal().is_none() {
+        // The heads may be those of the queries, of which several share keys, or those of the keys.
+        lead = lead.with(lead.len() - 1, Dim::UNKNOWN);
+    }
+    let mut step = Step::proof(lead.push(q.last(1)).push(v.last(0)));
+    if !proved {
         step = step.doubt(Fail::None);
     }
     if !q.last(0).same(&k.last(0)) {
@@ -45,7 +52,7 @@ pub const fn attention(inputs: &[Shape], _plain: &[Plain], _out: usize) -> Step 
         step = step.doubt(lengths);
     }
     if inputs.len() > 3 {
-        let scores = second.shape.push(q.last(1)).push(k.last(1));
+        let scores = lead.push(q.last(1)).push(k.last(1));
         let masked = broadcast_first(&[scores, inputs[3]], &[], 0);
         if masked.failed() {
             return masked;
