@@ -169,7 +169,7 @@ fn sixteen_bits_are_rounded_once() {
 fn mistakes_are_named() {
     let zeros = |shape: &[usize]| Tensor::zeros(shape, &device());
     let refused = |q: &[usize], k: &[usize], v: &[usize], mask: Option<&[usize]>, message: &str| {
-        let mask = mask.map(|shape| zeros(shape));
+        let mask = mask.map(zeros);
         let error = attempt(|| scaled_dot_product_attention_with(zeros(q), zeros(k), zeros(v), mask, false, None));
         assert_eq!(error.unwrap_err().to_string(), format!("scaled_dot_product_attention: {message}"));
     };

@@ -48,6 +48,9 @@ pub(super) const ROWS: &[Row] = &[
 /// A result with its pullback to input, weight and bias.
 type Convolved = (Tensor, Box<dyn FnOnce(Option<Tensor>) -> [Option<Tensor>; 3]>);
 
+/// A convolution of the layers: of input, weight and bias, with stride and dilation, padding, and groups.
+type Convolution = fn(Tensor, Tensor, Option<Tensor>, [Pair; 2], Option<Pair>, usize) -> Convolved;
+
 /// A pair of sizes, of which a sequence has the first.
 type Pair = [usize; 2];
 
@@ -61,10 +64,7 @@ fn sizes(i: &Inputs<'_>, name: &str) -> Result<Pair, Stop> {
     }
 }
 
-fn convolution(
-    i: &Inputs<'_>,
-    f: fn(Tensor, Tensor, Option<Tensor>, [Pair; 2], Option<Pair>, usize) -> Convolved,
-) -> Result<Results, Stop> {
+fn convolution(i: &Inputs<'_>, f: Convolution) -> Result<Results, Stop> {
     i.implied(&["in_channels", "out_channels", "kernel_size", "bias"])?;
     let (x, w, b) = (i.float("in.x")?, i.float("param.weight")?, i.maybe_float("param.bias")?);
     let padding = if i.word("padding").is_ok_and(|word| word == "same") { None } else { Some(sizes(i, "padding")?) };

@@ -269,6 +269,7 @@ const fn divides(divisor: &Dim, dim: &Dim) -> bool {
 }
 
 /// Whether a shape is a vector of that length, as far as one can tell; the mistake where it is not.
+#[allow(clippy::result_large_err, reason = "a `const fn` has no box for it, and it runs at compile time")]
 const fn vector(what: &'static str, given: &Shape, of: &Shape, axis: usize, needs: &Dim) -> Result<bool, Fail> {
     let fail = Fail::Vector { what, given: *given, of: *of, axis, needs: *needs };
     if given.len() > 1 || (given.full() && (given.len() != 1 || given.axis(0).differs(needs))) {

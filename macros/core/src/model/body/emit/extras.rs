@@ -137,7 +137,7 @@ fn tried(function: &Function) -> TokenStream {
     quote! {
         #(#cfgs)*
         #[doc = #doc]
-        #[allow(dead_code)]
+        #[allow(dead_code, clippy::missing_errors_doc)]
         #vis fn #name #generics(#receiver #(#params),*) -> ::core::result::Result<#ty, ::cotangent::__private::Error> #clause {
             #attempt
         }

@@ -61,6 +61,10 @@ fn item(model: &Model) -> TokenStream {
             }
         }
     }
+    if let Item::Enum(it) = &mut item {
+        // A model is one value that lives long: layers of different sizes are no waste.
+        it.attrs.push(parse_quote!(#[allow(clippy::large_enum_variant)]));
+    }
     item.into_token_stream()
 }
 
