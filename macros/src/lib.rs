@@ -256,3 +256,10 @@ pub fn functions(items: TokenStream) -> TokenStream {
 pub fn binary(items: TokenStream) -> TokenStream {
     cotangent_macros_core::binary(items.into()).into()
 }
+
+/// What bodies of kernels may name, for editors. For the runtime alone.
+#[doc(hidden)]
+#[proc_macro]
+pub fn kernel_language(_: TokenStream) -> TokenStream {
+    cotangent_macros_core::language().into()
+}

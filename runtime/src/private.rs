@@ -27,6 +27,11 @@ mod forms;
 #[path = "private/keep.rs"]
 mod keep;
 
+/// The language of kernels, as editors see it.
+#[cfg(rust_analyzer)]
+#[path = "private/language.rs"]
+pub mod language;
+
 /// The shape engine, and what proofs reach it through.
 pub mod shape {
     pub use crate::shape::*;

@@ -30,6 +30,17 @@ pub(crate) fn with_errors(item: &TokenStream, errors: TokenStream) -> TokenStrea
     quote!(#item #errors)
 }
 
+/// An item that rustc never sees.
+pub(crate) fn for_editors(item: &TokenStream) -> TokenStream {
+    quote! {
+        #[allow(unexpected_cfgs)]
+        const _: () = {
+            #[cfg(rust_analyzer)]
+            #item
+        };
+    }
+}
+
 /// The errors, and a function of the kernel's signature that is never run: its body is no plain Rust.
 pub(crate) fn of_kernel(item: &TokenStream, errors: TokenStream) -> TokenStream {
     let item = match syn::parse2::<syn::ItemFn>(item.clone()) {

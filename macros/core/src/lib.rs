@@ -17,7 +17,7 @@ mod native;
 
 pub use kernel::kernel;
 #[doc(hidden)]
-pub use kernel::kernel_ir;
+pub use kernel::{kernel_ir, language};
 pub use model::model;
 #[doc(hidden)]
 pub use native::{binary, functions, kernel_item, kernel_of_text};

@@ -59,6 +59,7 @@
 mod ast;
 mod bounds;
 mod check;
+mod editor;
 mod emit;
 mod lower;
 mod parse;
@@ -128,13 +129,16 @@ pub(crate) struct ByHand {
 ///
 /// Mistakes become `compile_error!`s beside the item in plain Rust.
 pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {
-    match try_kernel(args, item.clone()) {
+    // Editors take the first of the tokens that a token of the user became.
+    let shown = editor::shown(&item);
+    let code = match try_kernel(args, item.clone()) {
         Ok((name, tokens)) => {
             let watch = dump::dump(&name, &tokens);
             quote!(#tokens #watch)
         }
         Err(errors) => fallback::of_kernel(&item, errors),
-    }
+    };
+    quote!(#shown #code)
 }
 
 fn try_kernel(args: TokenStream, item: TokenStream) -> Result<(String, TokenStream), TokenStream> {
@@ -153,6 +157,9 @@ pub(crate) fn lower(args: TokenStream, item: TokenStream) -> Result<Lowered, Tok
     // Nothing comes out only of what was reported.
     lowered.ok_or_else(TokenStream::new)
 }
+
+#[doc(hidden)]
+pub use editor::language;
 
 /// The text form of the kernel, without spans.
 ///

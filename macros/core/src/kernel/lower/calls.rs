@@ -240,7 +240,7 @@ impl Lower<'_> {
 }
 
 /// What only kernels have, beside reductions.
-const SPECIAL: &[&str] = &["select", "where", "or_zero", "uniform", "random_bits", "len", "powi"];
+pub(in super::super) const SPECIAL: &[&str] = &["select", "where", "or_zero", "uniform", "random_bits", "len", "powi"];
 
 /// Whether a path is `self::` and the kernel's own name.
 fn is_own(path: &Path, name: &str) -> bool {

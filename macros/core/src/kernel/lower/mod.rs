@@ -27,8 +27,11 @@ use cotangent_ir::{Arg, Axis, Builder, Dim, Id, Kind, verify};
 use dims::{Dims, Extent};
 use proc_macro2::Span;
 
+pub(super) use calls::SPECIAL;
 pub(super) use functions::nearest;
 pub(super) use placeholder::partial;
+pub(super) use reduce::NAMES as REDUCTIONS;
+pub(super) use scan::NAMES as SCANS;
 
 /// Lowers a kernel; nothing if it has a mistake.
 pub(super) fn kernel(ast: Kernel, diags: &mut Diags) -> Option<Lowered> {

@@ -10,7 +10,8 @@ use cotangent_ir::{Axis, Fold, Id, Kind, Unary};
 use proc_macro2::Ident;
 
 /// The reductions.
-pub(super) const NAMES: &[&str] = &["sum", "mean", "prod", "max", "min", "argmax", "argmin", "logsumexp", "any", "all"];
+pub(in super::super) const NAMES: &[&str] =
+    &["sum", "mean", "prod", "max", "min", "argmax", "argmin", "logsumexp", "any", "all"];
 
 /// Whether a name is that of a reduction.
 pub(super) fn is_reduction(name: &str) -> bool {

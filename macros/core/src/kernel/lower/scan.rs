@@ -10,7 +10,7 @@ use cotangent_ir::{Axis, Fold, Id, Kind};
 use proc_macro2::Ident;
 
 /// The running reductions.
-pub(super) const NAMES: &[&str] = &["cumsum", "cumprod", "cummax", "cummin"];
+pub(in super::super) const NAMES: &[&str] = &["cumsum", "cumprod", "cummax", "cummin"];
 
 impl Lower<'_> {
     /// `cumsum(|j| .., i)`.

@@ -93,7 +93,7 @@ fn optimise(function: &ast::Function, body: &mut ir::Body, context: &Context<'_>
 /// Errors, with what keeps them alone: callers find every companion, and bodies that are not sound are not compiled. An
 /// editor gets the item as it stands as well, so that it completes in the bodies.
 fn stubbed(original: &TokenStream, stubs: &TokenStream, errors: TokenStream) -> TokenStream {
-    let item = emit::for_editors(&fallback::with_errors(original, TokenStream::new()));
+    let item = fallback::for_editors(&fallback::with_errors(original, TokenStream::new()));
     quote!(#errors #stubs #item)
 }
 

@@ -10,6 +10,7 @@ mod reverse;
 use super::ast::{Function, Impl};
 use super::ir::Body;
 use super::lower::Context;
+use crate::fallback::for_editors;
 pub(super) use companion::plain;
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::quote;
@@ -48,17 +49,6 @@ pub(super) fn impl_(imp: &Impl, bodies: &[Option<Body>], context: &Context<'_>) 
         #(#layers)*
         #(#proofs)*
         #unfused
-    }
-}
-
-/// An item that rustc never sees.
-pub(super) fn for_editors(item: &TokenStream) -> TokenStream {
-    quote! {
-        #[allow(unexpected_cfgs)]
-        const _: () = {
-            #[cfg(rust_analyzer)]
-            #item
-        };
     }
 }
 
