@@ -9,7 +9,7 @@ pub use crate::ops::{AddVjp, DivVjp, MulVjp, Operand, RemVjp, SubVjp};
 pub use crate::raise::{attempt, raise};
 pub use crate::report::Call as ReportedCall;
 pub use crate::tensor::{Bool, Float, Int, Tensor};
-pub use crate::watch::{At, Within, at, left, left_vjp};
+pub use crate::watch::{Layer as Observed, at, at_in, back, done, left};
 pub use crate::{
     __config as config, __config_stub as config_stub, __keep as keep, __model as model, __model_derive as model_derive,
     __model_enum as model_enum, __model_stub as model_stub,
@@ -183,7 +183,10 @@ losses! { ; A; A B; A B C; A B C D; A B C D E; }
 /// Runs a backward pass from a loss: the loss, the gradients, and the cotangents of the arguments.
 pub fn gradient<L: Loss, G: Default, P: Pullback<G, Ct = L::Ct>>(loss: L, pullback: P) -> (L, G, P::In) {
     let mut grads = G::default();
-    let _backward = crate::watch::backward();
+    let observed = crate::watch::backward();
     let inputs = pullback.pull(loss.seed(), &mut grads);
+    if observed {
+        crate::watch::backward_is_over();
+    }
     (loss, grads, inputs)
 }

@@ -1,17 +1,17 @@
 //! Who observes a run, and where it is: what stands between the calls of layers and of the device on one side, and
 //! reports and debugging aids on the other.
 //!
-//! An emitted call of a layer says where it begins ([`at`]) and what came out ([`left`], [`left_vjp`]). While nobody
-//! observes the thread, that reads one thread-local byte.
+//! An emitted call of a layer says where it begins ([`at`]) and what came out ([`left`]), its pullback the same ([`back`],
+//! [`done`]). While nobody observes the thread, that reads one thread-local byte.
 
 use crate::debug;
 use crate::device::Device;
-use crate::diff::{Diff, Pullback};
+use crate::diff::Diff;
 use crate::model::join;
 use crate::report;
+use crate::tensor::Tensor;
 use cotangent_hal::{Arg, Kernel, LibraryCall, View};
 use std::cell::{Cell, RefCell};
-use std::sync::Arc;
 
 /// Observers, as bits.
 pub(crate) const REPORT: u8 = 1;
@@ -22,16 +22,24 @@ pub(crate) const NAN: u8 = 4;
 
 thread_local! {
     static OBSERVERS: Cell<u8> = Cell::new(if debug::nan_is_an_error() { NAN } else { 0 });
-    static PLACE: RefCell<Place> = RefCell::default();
+    static PLACES: RefCell<Places> = RefCell::default();
 }
 
-/// Where a run is.
-#[derive(Clone, Default)]
-struct Place {
-    /// The path of the layer whose call is under way.
-    layer: Option<Arc<str>>,
-    backward: bool,
+/// Where a run is, and was.
+#[derive(Default)]
+struct Places {
+    /// The paths of all layers that were called, by number.
+    paths: Vec<String>,
+    /// The calls of layers that are under way, outermost first.
+    stack: Vec<Layer>,
+    /// How many backward passes are under way.
+    backward: usize,
 }
+
+/// A call of a layer, by the number of its path, from 1; 0 for one that nobody observed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Layer(u32);
 
 /// Whether anybody observes this thread.
 pub(crate) fn is_on() -> bool {
@@ -43,9 +51,12 @@ pub(crate) fn by(observer: u8) -> bool {
     OBSERVERS.get() & observer != 0
 }
 
-/// Lets an observer in or out, and says whether it was in.
+/// Lets an observer in or out, and says whether it was in. The first one finds the run outside of all layers.
 pub(crate) fn observe(observer: u8, on: bool) -> bool {
     let before = OBSERVERS.get();
+    if before == 0 {
+        PLACES.take();
+    }
     OBSERVERS.set(if on { before | observer } else { before & !observer });
     before & observer != 0
 }
@@ -60,37 +71,39 @@ fn unobserved<T>(f: impl FnOnce() -> T) -> T {
 
 /// The path of the layer whose call is under way, empty in the outermost, and whether that is in a backward pass.
 pub(crate) fn place() -> (String, bool) {
-    PLACE.with_borrow(|place| (place.layer.as_deref().unwrap_or_default().to_owned(), place.backward))
+    PLACES.with_borrow(|places| (places.path().to_owned(), places.backward > 0))
 }
 
-/// A stay in a place; dropped, the run is where it was before.
-#[must_use = "the stay ends when this is dropped"]
-pub struct At(Option<Place>);
-
-impl At {
-    fn enter(to: impl FnOnce(&mut Place)) -> At {
-        At(Some(PLACE.with_borrow_mut(|place| {
-            let before = place.clone();
-            to(place);
-            before
-        })))
+impl Places {
+    fn path(&self) -> &str {
+        let layer = self.stack.last().and_then(|layer| self.paths.get(layer.0 as usize - 1));
+        layer.map_or("", String::as_str)
     }
-}
 
-impl Drop for At {
-    fn drop(&mut self) {
-        if let Some(before) = self.0.take() {
-            PLACE.with_borrow_mut(|place| *place = before);
-            report::in_field("");
+    /// The call of a layer is over, and with it those in it that an error ended.
+    fn leave(&mut self, layer: Layer) {
+        if let Some(at) = self.stack.iter().rposition(|known| *known == layer) {
+            self.stack.truncate(at);
         }
     }
 }
 
 /// The call of a layer begins, at `field` of the present one: `blocks.*.attn`, each `*` one of `indices`.
-pub fn at(field: &'static str, indices: &[usize]) -> At {
-    if !is_on() {
-        return At(None);
-    }
+///
+/// Like those below it never unwinds, and says so by its ABI: so its many calls cost the caller no clean-up code.
+#[allow(improper_ctypes_definitions, reason = "the ABI is about unwinding alone")]
+pub extern "C" fn at_in(field: &'static str, indices: &[usize]) -> Layer {
+    if is_on() { entered(field, indices) } else { Layer(0) }
+}
+
+/// As [`at_in`], for a path without indices.
+#[allow(improper_ctypes_definitions, reason = "as above")]
+pub extern "C" fn at(field: &'static str) -> Layer {
+    at_in(field, &[])
+}
+
+#[cold]
+fn entered(field: &'static str, indices: &[usize]) -> Layer {
     report::in_field(field);
     let mut indices = indices.iter();
     let segments = field.split('.').map(|segment| match segment {
@@ -98,42 +111,68 @@ pub fn at(field: &'static str, indices: &[usize]) -> At {
         name => name.to_owned(),
     });
     let path = segments.collect::<Vec<_>>().join(".");
-    At::enter(|place| place.layer = Some(join(place.layer.as_deref().unwrap_or_default(), &path).into()))
+    PLACES.with_borrow_mut(|places| {
+        let path = join(places.path(), &path);
+        let known = places.paths.iter().position(|p| *p == path);
+        let at = known.unwrap_or_else(|| {
+            places.paths.push(path);
+            places.paths.len() - 1
+        });
+        let layer = Layer(at as u32 + 1);
+        places.stack.push(layer);
+        layer
+    })
 }
 
 /// The call of a layer is over, with this result.
-pub fn left<T: Diff>(at: At, value: T) -> T {
-    if at.0.is_some() && by(CAPTURE) {
-        value.tensors(&mut |tensor| debug::captured(&place().0, tensor));
-    }
-    value
-}
-
-/// As [`left`], for a companion: the pullback runs in the same place.
-pub fn left_vjp<T: Diff, P>(at: At, (value, pullback): (T, P)) -> (T, Within<P>) {
-    let layer = at.0.as_ref().and_then(|_| PLACE.with_borrow(|place| place.layer.clone()));
-    (left(at, value), Within { layer, pullback })
-}
-
-/// The pullback of a layer's call.
-pub struct Within<P> {
-    /// Its path, if anybody observed the call.
-    layer: Option<Arc<str>>,
-    pullback: P,
-}
-
-impl<G: ?Sized, P: Pullback<G>> Pullback<G> for Within<P> {
-    type Ct = P::Ct;
-    type In = P::In;
-    fn pull(self, ct: P::Ct, grads: &mut G) -> P::In {
-        let _at = self.layer.map(|layer| At::enter(|place| *place = Place { layer: Some(layer), backward: true }));
-        self.pullback.pull(ct, grads)
+#[allow(improper_ctypes_definitions, reason = "as above")]
+pub extern "C" fn left<T: Diff>(layer: Layer, value: &T) {
+    if layer.0 > 0 {
+        over(layer, &|f| value.tensors(f));
     }
 }
 
-/// A backward pass begins.
-pub(crate) fn backward() -> At {
-    if is_on() { At::enter(|place| place.backward = true) } else { At(None) }
+#[cold]
+fn over(layer: Layer, tensors: &dyn Fn(&mut dyn FnMut(&Tensor))) {
+    if by(CAPTURE) {
+        tensors(&mut |tensor| debug::captured(&place().0, tensor));
+    }
+    PLACES.with_borrow_mut(|places| places.leave(layer));
+    report::in_field("");
+}
+
+/// The pullback of a layer's call begins.
+pub extern "C" fn back(layer: Layer) {
+    if layer.0 > 0 {
+        PLACES.with_borrow_mut(|places| {
+            places.stack.push(layer);
+            places.backward += 1;
+        });
+    }
+}
+
+/// It is over.
+pub extern "C" fn done(layer: Layer) {
+    if layer.0 > 0 {
+        PLACES.with_borrow_mut(|places| {
+            places.leave(layer);
+            places.backward = places.backward.saturating_sub(1);
+        });
+    }
+}
+
+/// A backward pass begins; whether anybody observes it.
+pub(crate) fn backward() -> bool {
+    let observed = is_on();
+    if observed {
+        PLACES.with_borrow_mut(|places| places.backward += 1);
+    }
+    observed
+}
+
+/// An observed backward pass is over.
+pub(crate) fn backward_is_over() {
+    PLACES.with_borrow_mut(|places| places.backward = places.backward.saturating_sub(1));
 }
 
 /// Runs a launch for the observers.

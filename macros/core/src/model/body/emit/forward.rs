@@ -109,7 +109,7 @@ impl Forward<'_> {
         match stmt {
             Stmt::Plain(code) => code.tokens.clone(),
             Stmt::Call(call) if self.is_needed(call.value) => self.companion(call),
-            Stmt::Call(call) => self.declare(call.var, call.declare, self.plain_call(call)),
+            Stmt::Call(call) => observed(self.body, call, self.declare(call.var, call.declare, self.plain_call(call))),
             Stmt::Fused(fused) => self.fused(fused),
             Stmt::Move { var, declare, from } => self.declare(*var, *declare, self.operand(from)),
             Stmt::Unpack { from, parts } => {
@@ -196,11 +196,7 @@ impl Forward<'_> {
             }
             Callee::Layer { place, name } => {
                 let code = &place.code;
-                let call = quote!(#code.#name(#(#args),*));
-                match entered(place) {
-                    Some(layer) => quote!(::cotangent::__private::left(#layer, #call)),
-                    None => call,
-                }
+                quote!(#code.#name(#(#args),*))
             }
             Callee::Function { path } | Callee::Associated { path } => quote!(#path(#(#args),*)),
             Callee::Read { place } => {
@@ -255,19 +251,7 @@ impl Forward<'_> {
         };
         self.flags.insert(call.value, quote!(#want.any()));
         let invoked = if call.boxed { quote!(::cotangent::__private::boxed(#invoked)) } else { invoked };
-        let layer = match &call.callee {
-            Callee::Layer { place, .. } => entered(place),
-            Callee::Operation { .. }
-            | Callee::Operator { .. }
-            | Callee::Function { .. }
-            | Callee::Associated { .. }
-            | Callee::Read { .. } => None,
-        };
-        let invoked = match layer {
-            Some(layer) => quote!(::cotangent::__private::left_vjp(#layer, #invoked)),
-            None => invoked,
-        };
-        let made = self.declare_pair(call.var, call.declare, &residual, invoked);
+        let made = observed(self.body, call, self.declare_pair(call.var, call.declare, &residual, invoked));
         quote!(let #want = ::cotangent::__private::Want::of(&[#bits]); #made)
     }
 
@@ -419,8 +403,22 @@ pub(super) fn borrowed(place: &Place) -> TokenStream {
     if place.reference { code.clone() } else { quote!(&#code) }
 }
 
-/// Says that the call of a layer begins, by the layer's place in the model; nothing for the model's own methods.
-fn entered(place: &Place) -> Option<TokenStream> {
+/// The local that names a call of a layer to observers of the run; nothing for the model's own methods.
+pub(super) fn observer(call: &Call) -> Option<Ident> {
+    match &call.callee {
+        Callee::Layer { place, .. } if !place.steps.is_empty() => Some(hygiene::local("n", call.value.0)),
+        Callee::Layer { .. }
+        | Callee::Operation { .. }
+        | Callee::Operator { .. }
+        | Callee::Function { .. }
+        | Callee::Associated { .. }
+        | Callee::Read { .. } => None,
+    }
+}
+
+/// A call of a layer, which says to observers where it lies in the model, and its result.
+fn observed(body: &Body, call: &Call, code: TokenStream) -> TokenStream {
+    let (Some(local), Callee::Layer { place, .. }) = (observer(call), &call.callee) else { return code };
     let (mut names, mut indices) = (vec![], vec![]);
     for step in &place.steps {
         match step {
@@ -432,8 +430,16 @@ fn entered(place: &Place) -> Option<TokenStream> {
             Step::Some => {}
         }
     }
-    let path = names.join(".");
-    (!names.is_empty()).then(|| quote!(::cotangent::__private::at(#path, &[#(#indices),*])))
+    let (path, result) = (names.join("."), &body.vars[call.var.0 as usize]);
+    let entered = match indices[..] {
+        [] => quote!(at(#path)),
+        _ => quote!(at_in(#path, &[#(#indices),*])),
+    };
+    quote! {
+        let #local = ::cotangent::__private::#entered;
+        #code
+        ::cotangent::__private::left(#local, &#result);
+    }
 }
 
 /// The pullback of arm `at` as a value of the one type that all arms share.

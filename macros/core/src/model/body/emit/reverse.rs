@@ -196,7 +196,14 @@ impl Reverse<'_> {
                 quote!(&mut ())
             }
         };
-        self.pull(&values, quote!(#residual), whole, grads);
+        match super::forward::observer(call) {
+            Some(layer) => {
+                self.code.extend(quote!(::cotangent::__private::back(#layer);));
+                self.pull(&values, quote!(#residual), whole, grads);
+                self.code.extend(quote!(::cotangent::__private::done(#layer);));
+            }
+            None => self.pull(&values, quote!(#residual), whole, grads),
+        }
     }
 
     fn fused(&mut self, fused: &Fused) {
