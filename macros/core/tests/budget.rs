@@ -6,7 +6,7 @@ use quote::ToTokens;
 use std::path::Path;
 
 /// The reference models, and the tokens that they become.
-const BUDGET: &[(&str, usize)] = &[("mlp", 5998), ("transformer", 13911), ("deep", 122712)];
+const BUDGET: &[(&str, usize)] = &[("mlp", 5998), ("transformer", 13911), ("deep", 137203)];
 
 /// How far an expansion may move from its figure, in percent, before the figure is looked at again.
 const MARGIN: usize = 10;
