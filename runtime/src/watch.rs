@@ -128,15 +128,20 @@ fn entered(field: &'static str, indices: &[usize]) -> Layer {
 #[allow(improper_ctypes_definitions, reason = "as above")]
 pub extern "C" fn left<T: Diff>(layer: Layer, value: &T) {
     if layer.0 > 0 {
-        over(layer, &|f| value.tensors(f));
+        value.tensors(&mut seen);
+        over(layer);
     }
 }
 
 #[cold]
-fn over(layer: Layer, tensors: &dyn Fn(&mut dyn FnMut(&Tensor))) {
+fn seen(tensor: &Tensor) {
     if by(CAPTURE) {
-        tensors(&mut |tensor| debug::captured(&place().0, tensor));
+        debug::captured(&place().0, tensor);
     }
+}
+
+#[cold]
+fn over(layer: Layer) {
     PLACES.with_borrow_mut(|places| places.leave(layer));
     report::in_field("");
 }
