@@ -121,7 +121,7 @@ pub fn find_nan<T>(f: impl FnOnce() -> T) -> (T, Option<FirstNan>) {
 /// Whether the environment wants the first NaN to be an error.
 pub(crate) fn nan_is_an_error() -> bool {
     static WISHED: OnceLock<bool> = OnceLock::new();
-    *WISHED.get_or_init(|| std::env::var_os("COTANGENT_NAN").is_some_and(|v| !v.is_empty() && v != "0"))
+    *WISHED.get_or_init(|| watch::is_set("COTANGENT_NAN"))
 }
 
 /// Notes that an operation made a NaN, or was given one.

@@ -137,7 +137,7 @@ fn end() -> Report {
 /// Whether the environment asks for reports.
 fn wished() -> bool {
     static WISHED: OnceLock<bool> = OnceLock::new();
-    *WISHED.get_or_init(|| std::env::var_os("COTANGENT_REPORT").is_some_and(|v| !v.is_empty() && v != "0"))
+    *WISHED.get_or_init(|| watch::is_set("COTANGENT_REPORT"))
 }
 
 /// A differentiated call.

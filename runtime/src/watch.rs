@@ -41,6 +41,11 @@ struct Places {
 #[repr(transparent)]
 pub struct Layer(u32);
 
+/// Whether the environment turns a switch on: it is set, and neither empty nor `0`.
+pub(crate) fn is_set(switch: &str) -> bool {
+    std::env::var_os(switch).is_some_and(|v| !v.is_empty() && v != "0")
+}
+
 /// Whether anybody observes this thread.
 pub(crate) fn is_on() -> bool {
     OBSERVERS.get() != 0

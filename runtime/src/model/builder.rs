@@ -66,11 +66,11 @@ impl Builder<'_> {
     /// Raises `Error::Argument` for more than 65,536 layers in all lists of a model together, before making them: the
     /// config of a file may say anything.
     pub fn list<L: Model>(&mut self, name: &str, n: usize, mut config: impl FnMut(usize) -> L::Config) -> Vec<L> {
-        const MAX: usize = MOST_LAYERS;
-        if n > MAX - self.job.listed {
+        if n > MOST_LAYERS - self.job.listed {
             let path = self.path.child(name).to_string();
             let before = self.job.listed;
-            let message = format!("a list of {n} layers after {before} in other lists; at most {MAX} can be made");
+            let message =
+                format!("a list of {n} layers after {before} in other lists; at most {MOST_LAYERS} can be made");
             raise(Error::Argument { op: path, message });
         }
         self.job.listed += n;

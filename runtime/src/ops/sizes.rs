@@ -57,15 +57,9 @@ pub trait IntoPadding<const N: usize> {
     fn zeros(self, op: &str, reach: [usize; N], stride: [usize; N]) -> [[usize; 2]; N];
 }
 
-impl<T: Extent, const N: usize> IntoPadding<N> for T {
+impl<T: Sizes<N>, const N: usize> IntoPadding<N> for T {
     fn zeros(self, op: &str, _: [usize; N], _: [usize; N]) -> [[usize; 2]; N] {
-        [[size(op, "padding", self); 2]; N]
-    }
-}
-
-impl<T: Extent, const N: usize> IntoPadding<N> for [T; N] {
-    fn zeros(self, op: &str, _: [usize; N], _: [usize; N]) -> [[usize; 2]; N] {
-        self.map(|n| [size(op, "padding", n); 2])
+        self.sizes(op, "padding").map(|n| [n; 2])
     }
 }
 

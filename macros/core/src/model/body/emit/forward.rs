@@ -34,27 +34,21 @@ impl Forward<'_> {
     }
 
     pub(super) fn operand(&self, operand: &Operand) -> TokenStream {
-        match operand {
-            Operand::Active { var, last, at, .. } => {
-                let mut ident = self.ident(*var).clone();
-                if let Some(at) = at {
-                    ident.set_span(ident.span().located_at(*at));
-                }
-                if *last { quote!(#ident) } else { quote!(::core::clone::Clone::clone(&#ident)) }
-            }
-            Operand::Plain(code) => code.tokens.clone(),
-        }
+        self.operand_at(operand, None)
     }
 
     /// An operand whose tokens, where the user did not write them, have the place of one that they wrote.
-    fn operand_at(&self, operand: &Operand, span: Span) -> TokenStream {
+    fn operand_at(&self, operand: &Operand, span: Option<Span>) -> TokenStream {
         match operand {
             Operand::Active { var, last, at, .. } => {
                 let mut ident = self.ident(*var).clone();
-                ident.set_span(ident.span().located_at(at.unwrap_or(span)));
+                if let Some(at) = at.or(span) {
+                    ident.set_span(ident.span().located_at(at));
+                }
+                let span = span.unwrap_or_else(Span::call_site);
                 if *last { quote!(#ident) } else { quote_spanned!(span=> ::core::clone::Clone::clone(&#ident)) }
             }
-            Operand::Plain(_) => self.operand(operand),
+            Operand::Plain(code) => code.tokens.clone(),
         }
     }
 
@@ -190,7 +184,7 @@ impl Forward<'_> {
                 quote_spanned!(name.span()=> #receiver.#name(#(#rest),*))
             }
             Callee::Operator { token, .. } => {
-                let span = token.clone().into_iter().next().map_or_else(Span::call_site, |t| t.span());
+                let span = token.clone().into_iter().next().map(|t| t.span());
                 let [left, right] = [0, 1].map(|at| self.operand_at(&call.args[at], span));
                 quote!(#left #token #right)
             }
