@@ -27,8 +27,8 @@ pub(crate) unsafe fn elements(from: DType, to: DType, src: *const u8, dst: *mut 
 
 type Body = unsafe fn(DType, DType, *const u8, *mut u8, usize);
 
-/// The same text for each level; wider registers than those of AVX2 gain nothing.
-static BODIES: [Body; 3] = [base, v3, v3];
+/// The same text for each level.
+static BODIES: [Body; 3] = [base, v3, v4];
 
 /// # Safety
 /// As for [`elements`].
@@ -46,8 +46,17 @@ unsafe fn v3(from: DType, to: DType, src: *const u8, dst: *mut u8, n: usize) {
     unsafe { any::<true>(from, to, src, dst, n) }
 }
 
+/// # Safety
+/// As for [`elements`], on a processor of this level.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,f16c,avx512f,avx512vl,avx512dq,avx512bw")]
+unsafe fn v4(from: DType, to: DType, src: *const u8, dst: *mut u8, n: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { any::<true>(from, to, src, dst, n) }
+}
+
 #[cfg(not(target_arch = "x86_64"))]
-use base as v3;
+use {base as v3, base as v4};
 
 /// # Safety
 /// As for [`elements`]; where `F16C`, on a processor with these instructions.

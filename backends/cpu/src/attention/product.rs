@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "the core's kernels run on raw places")]
 
 use super::real::Real;
-use crate::gemm::{Element, Matrix, Tile};
+use crate::gemm::{Matrix, Packed, Tile};
 use cotangent_hal::native::Level;
 use std::marker::PhantomData;
 

@@ -1,12 +1,16 @@
 //! Factors of a product, and how they are packed into panels.
 #![allow(unsafe_code, reason = "copies between raw places")]
 
-use super::Matrix;
 use super::kernel::{Element, SIDE, turn};
-use cotangent_hal::DType;
+#[cfg(target_arch = "x86_64")]
+use super::pairs;
+use super::{Extents, Matrix, Output};
+use crate::memory::Pool;
 use cotangent_hal::native::{Float, Level};
+use cotangent_hal::{DType, Result};
 use half::{bf16, f16};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A factor of a product: *lanes*, the rows of a left factor or the columns of a right one, of *terms* that are summed.
 pub(crate) trait Factor<T>: Sync {
@@ -21,9 +25,20 @@ pub(crate) trait Factor<T>: Sync {
     unsafe fn pack(&self, lanes: Range<usize>, terms: Range<usize>, to: Panels<T>);
 }
 
+/// Which factor of a product.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// The left one.
+    Left,
+    /// The right one.
+    Right,
+}
+
 /// Panels: each has, for one term after another, the elements of `width` lanes.
 #[derive(Clone, Copy)]
 pub(crate) struct Panels<T> {
+    /// The factor that they are of; pairs lie differently in those of the left one.
+    pub side: Side,
     /// The first element.
     pub ptr: *mut T,
     /// Lanes of a panel.
@@ -59,6 +74,24 @@ pub(crate) trait Stored: Copy + Send + Sync + 'static {
 
     /// The value.
     fn value(self) -> Self::Computed;
+
+    /// `out = a b` by a kernel for elements as they are stored; `None` where there is none, and they are to be converted.
+    ///
+    /// # Errors
+    /// As for [`Product::run`](super::Product::run).
+    ///
+    /// # Safety
+    /// As for [`Product::run`](super::Product::run).
+    unsafe fn product(
+        _pool: &Arc<Pool>,
+        _level: Level,
+        _extents: Extents,
+        _factors: [Matrix<Self>; 2],
+        _out: Output<Self::Computed>,
+        _parallel: bool,
+    ) -> Option<Result<()>> {
+        None
+    }
 }
 
 macro_rules! stored_as_computed {
@@ -91,6 +124,19 @@ impl Stored for bf16 {
     #[inline(always)]
     fn value(self) -> f32 {
         f32::from_bits(u32::from(self.to_bits()) << 16)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn product(
+        pool: &Arc<Pool>,
+        level: Level,
+        extents: Extents,
+        factors: [Matrix<bf16>; 2],
+        out: Output<f32>,
+        parallel: bool,
+    ) -> Option<Result<()>> {
+        // SAFETY: the caller's promise.
+        unsafe { pairs::product(pool, level, extents, factors, out, parallel) }
     }
 }
 

@@ -11,31 +11,40 @@ use std::f64::consts::FRAC_1_SQRT_2;
 /// `sqrt(8 / pi)`, of the approximation of `gelu`.
 const LINEAR: f64 = 1.595_769_121_605_730_8;
 
+/// What panels hold, and kernels multiply.
+pub(crate) trait Packed: Copy + Send + Sync + 'static {
+    /// What products are summed in.
+    type Sum: Element;
+
+    /// The kernel for a level, which the processor must have.
+    fn kernel(level: Level) -> &'static Kernel<Self>;
+}
+
 /// A tile of a product: `c = a b`, or `c += a b` where it accumulates.
 ///
 /// Element `(i, l)` of `a` lies at `a + i * a_row + l * a_col`, whatever the strides. Rows of `b` and of `c` are
 /// contiguous. So a kernel runs on packed panels (`a_row = 1`, `a_col = Kernel::rows`, `b_row = Kernel::columns`) and on
 /// matrices as they lie.
 #[derive(Clone, Copy)]
-pub(crate) struct Tile<T> {
-    /// Terms of each sum; none gives zeros.
+pub(crate) struct Tile<P: Packed> {
+    /// Terms of each sum, a multiple of [`Kernel::terms`]; none gives zeros.
     pub k: usize,
     /// Rows of the tile, from 1 to [`Kernel::rows`].
     pub rows: usize,
     /// Columns of the tile, from 1 to [`Kernel::columns`].
     pub columns: usize,
     /// The first element of the left factor.
-    pub a: *const T,
+    pub a: *const P,
     /// Distance of its rows.
     pub a_row: isize,
     /// Distance of its columns.
     pub a_col: isize,
     /// The first element of the right factor.
-    pub b: *const T,
+    pub b: *const P,
     /// Distance of its rows.
     pub b_row: isize,
     /// The first element of the product.
-    pub c: *mut T,
+    pub c: *mut P::Sum,
     /// Distance of its rows.
     pub c_row: isize,
     /// Whether the product is added to `c`, which is not read otherwise.
@@ -43,20 +52,36 @@ pub(crate) struct Tile<T> {
 }
 
 /// The micro-kernel of a type on an instruction set.
-pub(crate) struct Kernel<T: 'static> {
+pub(crate) struct Kernel<P: Packed> {
     /// Rows of the largest tile.
     pub rows: usize,
     /// Columns of the largest tile.
     pub columns: usize,
-    /// Terms of a sum, at most, for which packed panels of both factors stay in the first cache.
+    /// Terms that are multiplied at a time.
+    pub terms: usize,
+    /// Terms of a sum, at most, that are added up before the next ones are packed.
     pub depth: usize,
+    /// Bytes of the left factor's panels, at most, that are run through for each panel of the right one: they stay in
+    /// the second cache.
+    pub second: usize,
     /// The function: see [`Kernel::tile`].
-    run: unsafe fn(&Tile<T>),
+    run: unsafe fn(&Tile<P>),
 }
 
-impl<T> Kernel<T> {
-    pub(super) const fn new(rows: usize, columns: usize, depth: usize, run: unsafe fn(&Tile<T>)) -> Self {
-        Kernel { rows, columns, depth, run }
+impl<P: Packed> Kernel<P> {
+    /// A kernel that multiplies one term after another.
+    pub(super) const fn new(
+        [rows, columns]: [usize; 2],
+        depth: usize,
+        second: usize,
+        run: unsafe fn(&Tile<P>),
+    ) -> Self {
+        Kernel { rows, columns, terms: 1, depth, second, run }
+    }
+
+    /// The kernel, for so many terms at a time.
+    pub(super) const fn by(self, terms: usize) -> Self {
+        Kernel { terms, ..self }
     }
 
     /// Computes one tile. Every element is summed in order of `l`, in one sum, whatever the tile's extents.
@@ -64,9 +89,9 @@ impl<T> Kernel<T> {
     /// # Safety
     /// The elements of `a` and `b` may be read, those of `c` are the caller's alone; `c` overlaps neither.
     #[inline]
-    pub(crate) unsafe fn tile(&self, tile: &Tile<T>) {
+    pub(crate) unsafe fn tile(&self, tile: &Tile<P>) {
         debug_assert!((1..=self.rows).contains(&tile.rows) && (1..=self.columns).contains(&tile.columns));
-        // SAFETY: the caller's promise; `Element::kernel` gives kernels that the processor runs.
+        // SAFETY: the caller's promise; `Packed::kernel` gives kernels that the processor runs.
         unsafe { (self.run)(tile) }
     }
 }
@@ -89,12 +114,9 @@ pub(super) unsafe fn turn<T: Copy>(square: &[[T; SIDE]; SIDE], rows: usize, to: 
 }
 
 /// What products are computed in: `f32` or `f64`.
-pub(crate) trait Element: Float + Send + Sync + 'static {
+pub(crate) trait Element: Float + Packed<Sum = Self> {
     /// Its name.
     const DTYPE: DType;
-
-    /// The kernel for a level, which the processor must have.
-    fn kernel(level: Level) -> &'static Kernel<Self>;
 
     /// [`turn`] by the instructions of [`Level::V3`].
     ///
@@ -111,9 +133,8 @@ pub(crate) trait Element: Float + Send + Sync + 'static {
 
 macro_rules! element {
     ($t:ty, $dtype:ident, $name:ident, $math:ident $(, $turn:item)?) => {
-        impl Element for $t {
-            const DTYPE: DType = DType::$dtype;
-            $($turn)?
+        impl Packed for $t {
+            type Sum = $t;
 
             fn kernel(level: Level) -> &'static Kernel<$t> {
                 match level {
@@ -124,6 +145,11 @@ macro_rules! element {
                     _ => &portable::$name,
                 }
             }
+        }
+
+        impl Element for $t {
+            const DTYPE: DType = DType::$dtype;
+            $($turn)?
 
             #[inline(always)]
             fn activate<const FMA: bool>(activation: Activation, row: &mut [$t]) {

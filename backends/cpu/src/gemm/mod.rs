@@ -12,18 +12,22 @@
 //! depend on the number of threads.
 
 #[cfg(target_arch = "x86_64")]
+mod amx;
+#[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod factor;
 mod kernel;
 mod output;
+#[cfg(target_arch = "x86_64")]
+mod pairs;
 mod parts;
 mod portable;
 mod product;
 
 pub(crate) use factor::{Factor, Panels, Stored, Strided};
-pub(crate) use kernel::{Element, Tile};
+pub(crate) use kernel::{Element, Packed, Tile};
 pub(crate) use output::{Epilogue, Output};
 pub(crate) use parts::in_parts;
 pub(crate) use product::{Extents, Product};

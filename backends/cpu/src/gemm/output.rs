@@ -10,7 +10,7 @@ use cotangent_hal::{Activation, DType};
 use std::slice;
 
 /// The most elements of a tile of any kernel.
-pub(super) const TILE: usize = 12 * 32;
+pub(super) const TILE: usize = 32 * 32;
 
 /// The product's place, of any strides and float dtype, and what is applied to its elements.
 #[derive(Clone, Copy)]
@@ -100,6 +100,15 @@ impl<T: Element> Output<T> {
             let source = Side { ptr: tile.ptr.cast(), strides: &[tile.rows, 1] };
             // SAFETY: the caller's promise.
             return unsafe { strided::copy(self.dtype, &[m, n], target, source) };
+        }
+        if self.matrix.columns == 1 {
+            for i in 0..m {
+                // SAFETY: a row of the tile, and its place.
+                unsafe {
+                    convert::elements(T::DTYPE, self.dtype, tile.from(i, 0).ptr.cast(), self.from(i, 0).matrix.ptr, n)
+                };
+            }
+            return;
         }
         let mut rounded = [0u64; TILE / 4];
         let room = rounded.as_mut_ptr().cast::<u8>();

@@ -12,8 +12,8 @@ const VECTORS: usize = if cfg!(target_arch = "aarch64") { 4 } else { 2 };
 const SINGLES: usize = 4 * VECTORS;
 const DOUBLES: usize = 2 * VECTORS;
 
-pub(super) static SINGLE: Kernel<f32> = Kernel::new(ROWS, SINGLES, 256, run::<f32, SINGLES>);
-pub(super) static DOUBLE: Kernel<f64> = Kernel::new(ROWS, DOUBLES, 256, run::<f64, DOUBLES>);
+pub(super) static SINGLE: Kernel<f32> = Kernel::new([ROWS, SINGLES], 256, 192 << 10, run::<f32, SINGLES>);
+pub(super) static DOUBLE: Kernel<f64> = Kernel::new([ROWS, DOUBLES], 256, 192 << 10, run::<f64, DOUBLES>);
 
 /// # Safety
 /// As for [`Kernel::tile`].

@@ -2,8 +2,8 @@
 #![allow(unsafe_code, reason = "hands verified memory to kernels")]
 
 use super::Matrix;
-use super::factor::{Factor, Panels};
-use super::kernel::{Element, Kernel, Tile};
+use super::factor::{Factor, Panels, Side};
+use super::kernel::{Kernel, Packed, Tile};
 use super::output::{Output, TILE};
 use crate::memory::Pool;
 use cotangent_hal::Result;
@@ -16,17 +16,16 @@ use std::sync::Arc;
 const BLOCK: usize = 2048;
 /// The same where sums need memory of their own.
 const SUMS: usize = 1024;
-/// Bytes of the left factor's panels that a task runs through for each panel of the right one: they stay in the
-/// second cache.
-const SECOND: usize = 192 << 10;
 /// Panels of the right factor of a task.
 const PANELS: usize = 8;
 /// Lanes that a task packs.
 const LANES: usize = 128;
 /// Bytes of a factor that is not packed since it stays in the first cache as it lies.
 const FIRST: usize = 32 << 10;
-/// Panels of the other factor, at most, for which a left factor is not packed.
+/// Panels of the right factor, at most, for which the left one is not packed; those of a strip.
 const FEW: usize = 4;
+/// Bytes of a line of the caches.
+const LINE: usize = 64;
 
 /// Extents of a product: `[m, k] [k, n] -> [m, n]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,18 +39,18 @@ pub(crate) struct Extents {
 }
 
 /// A product, `out = a b`.
-pub(crate) struct Product<'a, T> {
+pub(crate) struct Product<'a, P: Packed> {
     /// Its extents.
     pub extents: Extents,
     /// The left factor, of `m` lanes.
-    pub a: &'a dyn Factor<T>,
+    pub a: &'a dyn Factor<P>,
     /// The right factor, of `n` lanes.
-    pub b: &'a dyn Factor<T>,
+    pub b: &'a dyn Factor<P>,
     /// The place of the product.
-    pub out: Output<T>,
+    pub out: Output<P::Sum>,
 }
 
-impl<T: Element> Product<'_, T> {
+impl<P: Packed> Product<'_, P> {
     /// Computes the product, by several threads where `parallel`.
     ///
     /// # Errors
@@ -69,42 +68,81 @@ impl<T: Element> Product<'_, T> {
             let extents = Extents { m: n, n: m, k };
             let turned = Product { extents, a: self.b, b: self.a, out: self.out.transposed() };
             // SAFETY: the caller's promise, for the same elements under other names.
-            return unsafe { turned.blocks(pool, level, parallel) };
+            return unsafe { turned.strips(pool, level, parallel) };
         }
         // SAFETY: the caller's promise.
-        unsafe { self.blocks(pool, level, parallel) }
+        unsafe { self.strips(pool, level, parallel) }
     }
 
+    /// The product in one piece; where there are few rows, in strips of columns: the panels of a strip are still in
+    /// the second cache when they are read, which is once or twice.
+    ///
     /// # Safety
     /// As for [`Product::run`].
-    unsafe fn blocks(&self, pool: &Arc<Pool>, level: Level, parallel: bool) -> Result<()> {
+    unsafe fn strips(&self, pool: &Arc<Pool>, level: Level, parallel: bool) -> Result<()> {
+        let Extents { m, n, .. } = self.extents;
+        let kernel = P::kernel(level);
+        let strip = FEW * kernel.columns;
+        if m > 2 * kernel.rows || n <= strip || self.lies_in_b(kernel).is_some() {
+            // SAFETY: the caller's promise.
+            return unsafe { self.blocks(pool, level, 0..n, kernel.depth, parallel) };
+        }
+        let depth = kernel.depth.min(kernel.second / (strip * size_of::<P>()));
+        let one = |t: usize| {
+            let columns = t * strip..n.min((t + 1) * strip);
+            // SAFETY: the caller's promise; each strip has elements of its own.
+            unsafe { self.blocks(pool, level, columns, depth, false) }
+        };
+        let strips = n.div_ceil(strip);
+        if parallel { (0..strips).into_par_iter().try_for_each(one) } else { (0..strips).try_for_each(one) }
+    }
+
+    /// The right factor as it lies, where it need not be packed.
+    fn lies_in_b(&self, kernel: &Kernel<P>) -> Option<Matrix<P>> {
         let Extents { m, n, k } = self.extents;
-        let kernel = T::kernel(level);
-        let size = size_of::<T>();
-        let whole = |lanes: usize| lanes * k * size <= FIRST;
-        let direct_a = self.a.matrix().filter(|_| n <= FEW * kernel.columns || whole(m));
-        let direct_b = self.b.matrix().filter(|b| b.rows == 1 && (m <= kernel.rows || whole(n)));
-        let depth = k.div_ceil(k.div_ceil(kernel.depth).max(1)).max(1);
+        self.b.matrix().filter(|b| b.rows == 1 && (m <= kernel.rows || n * k * size_of::<P>() <= FIRST))
+    }
+
+    /// These columns of the product, of which at most `depth` terms are summed before the next are packed.
+    ///
+    /// # Safety
+    /// As for [`Product::run`].
+    unsafe fn blocks(
+        &self,
+        pool: &Arc<Pool>,
+        level: Level,
+        columns: Range<usize>,
+        depth: usize,
+        parallel: bool,
+    ) -> Result<()> {
+        let Extents { m, k, .. } = self.extents;
+        let n = columns.len();
+        let kernel = P::kernel(level);
+        let direct_a = self.a.matrix().filter(|_| n <= FEW * kernel.columns || m * k * size_of::<P>() <= FIRST);
+        let direct_b = self.lies_in_b(kernel);
+        let depth = even(k.max(1), depth, kernel.terms);
         let in_place = self.out.in_place();
         let single = k <= depth;
         let most = if in_place.is_some() || single { BLOCK } else { SUMS };
-        let (rows, columns) = (even(m, most, kernel.rows), even(n, most, kernel.columns));
+        let (height, width) = (even(m, most, kernel.rows), even(n, most, kernel.columns));
         let panels = |packed: bool, lanes: usize, width: usize| {
-            if packed { lanes.next_multiple_of(width) * depth } else { 0 }
+            let bytes = if packed { lanes.next_multiple_of(width) * depth * size_of::<P>() } else { 0 };
+            bytes.next_multiple_of(LINE)
         };
-        let room_a = panels(direct_a.is_none(), rows, kernel.rows).next_multiple_of(16);
-        let room_b = panels(direct_b.is_none(), columns, kernel.columns).next_multiple_of(16);
-        let room_sums = if in_place.is_some() || single { 0 } else { rows * columns };
-        let room = room_a + room_b + room_sums;
-        let memory = if room == 0 { None } else { Some(pool.take(room * size)?) };
-        let first = memory.as_ref().map_or(std::ptr::null_mut(), |m| m.ptr().cast::<T>());
-        let sums = Matrix { ptr: first.wrapping_add(room_a + room_b), rows: columns as isize, columns: 1 };
-        for j in (0..n).step_by(columns) {
-            for i in (0..m).step_by(rows) {
-                let (i, j) = (i..m.min(i + rows), j..n.min(j + columns));
+        let bytes_a = panels(direct_a.is_none(), height, kernel.rows);
+        let bytes_b = panels(direct_b.is_none(), width, kernel.columns);
+        let sums = if in_place.is_some() || single { 0 } else { height * width * size_of::<P::Sum>() };
+        let bytes = bytes_a + bytes_b + sums;
+        let memory = if bytes == 0 { None } else { Some(pool.take(bytes)?) };
+        let first = memory.as_ref().map_or(std::ptr::null_mut(), |m| m.ptr());
+        let (panels_a, panels_b) = (first.cast(), first.wrapping_add(bytes_a).cast());
+        let sums = Matrix { ptr: first.wrapping_add(bytes_a + bytes_b).cast(), rows: width as isize, columns: 1 };
+        for j in columns.clone().step_by(width) {
+            for i in (0..m).step_by(height) {
+                let (i, j) = (i..m.min(i + height), j..columns.end.min(j + width));
                 for l in (0..k.max(1)).step_by(depth) {
                     let l = l..k.min(l + depth);
-                    let lanes = |direct: Option<Matrix<T>>, at: usize, ptr: *mut T, width: usize| match direct {
+                    let lanes = |direct: Option<Matrix<P>>, at: usize, ptr: *mut P, width: usize| match direct {
                         Some(matrix) => {
                             Lanes { matrix: matrix.from(at, l.start), width, step: width as isize * matrix.rows }
                         }
@@ -117,8 +155,8 @@ impl<T: Element> Product<'_, T> {
                         kernel,
                         level,
                         out: &self.out,
-                        a: lanes(direct_a, i.start, first, kernel.rows),
-                        b: lanes(direct_b, j.start, first.wrapping_add(room_a), kernel.columns),
+                        a: lanes(direct_a, i.start, panels_a, kernel.rows),
+                        b: lanes(direct_b, j.start, panels_b, kernel.columns),
                         sums: match in_place {
                             Some(place) => Some(place.from(i.start, j.start)),
                             None => (!single).then_some(sums),
@@ -159,14 +197,14 @@ impl<T> Lanes<T> {
 }
 
 /// A block of the product over some of the terms.
-struct Block<'a, T: 'static> {
-    kernel: &'static Kernel<T>,
+struct Block<'a, P: Packed> {
+    kernel: &'static Kernel<P>,
     level: Level,
-    out: &'a Output<T>,
-    a: Lanes<T>,
-    b: Lanes<T>,
+    out: &'a Output<P::Sum>,
+    a: Lanes<P>,
+    b: Lanes<P>,
     /// Where sums of several ranges of terms are added up: in the product itself, or in memory of their own.
-    sums: Option<Matrix<T>>,
+    sums: Option<Matrix<P::Sum>>,
     /// Whether these are the last terms of the sums.
     last: bool,
     rows: Range<usize>,
@@ -174,12 +212,12 @@ struct Block<'a, T: 'static> {
     terms: Range<usize>,
 }
 
-impl<T: Element> Block<'_, T> {
+impl<P: Packed> Block<'_, P> {
     /// Packs the panels of the given factors.
     ///
     /// # Safety
     /// As for [`Product::run`]; the panels of these factors are the caller's alone.
-    unsafe fn pack(&self, a: Option<&dyn Factor<T>>, b: Option<&dyn Factor<T>>, parallel: bool) {
+    unsafe fn pack(&self, a: Option<&dyn Factor<P>>, b: Option<&dyn Factor<P>>, parallel: bool) {
         let sides = [(a, &self.a, &self.rows), (b, &self.b, &self.columns)];
         let counts = sides.map(|(factor, lanes, range)| {
             let groups = LANES / lanes.width;
@@ -192,8 +230,12 @@ impl<T: Element> Block<'_, T> {
             let from = range.start + t * groups * lanes.width;
             let part = from..range.end.min(from + groups * lanes.width);
             if let Some(factor) = factor {
-                let to =
-                    Panels { ptr: lanes.group(t * groups), width: lanes.width, pitch: lanes.width * self.terms.len() };
+                let to = Panels {
+                    side: if side == 0 { Side::Left } else { Side::Right },
+                    ptr: lanes.group(t * groups),
+                    width: lanes.width,
+                    pitch: lanes.width * self.terms.len(),
+                };
                 // SAFETY: the caller's promise; each task has panels of its own.
                 unsafe { factor.pack(part, self.terms.clone(), to) };
             }
@@ -207,7 +249,7 @@ impl<T: Element> Block<'_, T> {
     unsafe fn multiply(&self, parallel: bool) {
         let (height, width) = (self.kernel.rows, self.kernel.columns);
         let (m, n) = (self.rows.len(), self.columns.len());
-        let second = SECOND / (self.terms.len().max(1) * size_of::<T>());
+        let second = self.kernel.second / (self.terms.len().max(1) * size_of::<P>());
         let down = even(m, second.max(height), height);
         let across = even(n, PANELS * width, width);
         let (downs, acrosses) = (m.div_ceil(down), n.div_ceil(across));
@@ -225,7 +267,7 @@ impl<T: Element> Block<'_, T> {
     /// # Safety
     /// As for [`Product::run`].
     unsafe fn tile(&self, [i, j]: [usize; 2], [rows, columns]: [usize; 2]) {
-        let mut scratch = [const { std::mem::MaybeUninit::<T>::uninit() }; TILE];
+        let mut scratch = [const { std::mem::MaybeUninit::<P::Sum>::uninit() }; TILE];
         let c = match self.sums {
             Some(sums) => sums.from(i, j),
             None => Matrix { ptr: scratch.as_mut_ptr().cast(), rows: columns as isize, columns: 1 },
@@ -243,6 +285,9 @@ impl<T: Element> Block<'_, T> {
             c_row: c.rows,
             accumulate: self.terms.start > 0,
         };
+        if self.sums.is_some() {
+            fetch(c, rows, columns);
+        }
         // SAFETY: the caller's promise; scratch has room for a tile.
         unsafe {
             self.kernel.tile(&tile);
@@ -252,6 +297,22 @@ impl<T: Element> Block<'_, T> {
         }
     }
 }
+
+/// Asks for the lines of a tile, which the kernel reads and writes once it has its sums.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[inline(always)]
+fn fetch<T: Copy>(tile: Matrix<T>, rows: usize, columns: usize) {
+    use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+    for i in 0..rows {
+        for at in (0..columns * size_of::<T>()).step_by(LINE) {
+            // SAFETY: the program sees nothing of it, wherever the line is.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(tile.from(i, 0).ptr.cast::<i8>().wrapping_add(at)) };
+        }
+    }
+}
+
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+fn fetch<T>(_: Matrix<T>, _: usize, _: usize) {}
 
 /// The size of even parts, multiples of `unit`, of at most about `most`.
 fn even(total: usize, most: usize, unit: usize) -> usize {

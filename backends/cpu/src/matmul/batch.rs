@@ -126,6 +126,9 @@ unsafe fn whole<S: Stored>(
         if vector::fits(turned, a.transposed()) {
             return vector::product(pool, level, turned, b.transposed(), a.transposed(), out.transposed(), parallel);
         }
+        if let Some(done) = S::product(pool, level, extents, [a, b], out, parallel) {
+            return done;
+        }
         let (a, b) = (Strided { level, matrix: a }, Strided { level, matrix: b.transposed() });
         Product { extents, a: &a, b: &b, out }.run(pool, level, parallel)
     }

@@ -1,0 +1,193 @@
+//! Factors in `bf16` for kernels that multiply them as they are stored, two neighbouring terms at a time.
+#![allow(unsafe_code, reason = "copies between raw places")]
+
+use super::factor::{Factor, Panels, Side};
+use super::kernel::{Kernel, Packed, SIDE};
+use super::{Extents, Matrix, Output, Product, amx, avx2};
+use crate::memory::Pool;
+use cotangent_hal::Result;
+use cotangent_hal::native::Level;
+use half::bf16;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Lanes of a panel.
+pub(super) const WIDTH: usize = 32;
+/// Pairs of a lane that are multiplied at a time.
+pub(super) const TERMS: usize = 16;
+/// Elements of so many pairs of all lanes.
+pub(super) const LEFT: usize = WIDTH * TERMS;
+
+/// Two neighbouring terms of a lane: the bits of the first are the lower ones.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(crate) struct Pair(u32);
+
+impl Packed for Pair {
+    type Sum = f32;
+
+    fn kernel(_: Level) -> &'static Kernel<Pair> {
+        &amx::PAIRS
+    }
+}
+
+/// `out = a b`, where the processor multiplies pairs.
+///
+/// # Errors
+/// Where there is no memory for panels.
+///
+/// # Safety
+/// As for [`Product::run`].
+pub(super) unsafe fn product(
+    pool: &Arc<Pool>,
+    level: Level,
+    Extents { m, n, k }: Extents,
+    [a, b]: [Matrix<bf16>; 2],
+    out: Output<f32>,
+    parallel: bool,
+) -> Option<Result<()>> {
+    if level < Level::V4 || !amx::available() {
+        return None;
+    }
+    let (a, b) = (Pairs { matrix: a, terms: k }, Pairs { matrix: b.transposed(), terms: k });
+    let extents = Extents { m, n, k: k.div_ceil(2).next_multiple_of(TERMS) };
+    // SAFETY: the caller's promise; the processor has the kernel's instructions.
+    Some(unsafe { Product { extents, a: &a, b: &b, out }.run(pool, level, parallel) })
+}
+
+/// A factor in `bf16` whose terms are pairs; beyond the last there are zeros.
+struct Pairs {
+    /// Lanes as rows, terms as columns.
+    matrix: Matrix<bf16>,
+    /// Terms of a lane.
+    terms: usize,
+}
+
+impl Factor<Pair> for Pairs {
+    fn matrix(&self) -> Option<Matrix<Pair>> {
+        None
+    }
+
+    unsafe fn pack(&self, lanes: Range<usize>, terms: Range<usize>, to: Panels<Pair>) {
+        // SAFETY: the caller's promise; processors that multiply pairs have the instructions.
+        unsafe { packed(self, lanes, terms, to) }
+    }
+}
+
+/// Packs squares of lanes and pairs. Panels of a left factor hold, for as many pairs as are multiplied at a time, those
+/// of one lane after another; panels of a right one, as others, one pair of all lanes after another.
+///
+/// # Safety
+/// As for [`Factor::pack`], on a processor with these instructions.
+#[target_feature(enable = "avx2,fma")]
+unsafe fn packed(from: &Pairs, lanes: Range<usize>, pairs: Range<usize>, to: Panels<Pair>) {
+    let left = to.side == Side::Left;
+    for (p, first) in lanes.clone().step_by(WIDTH).enumerate() {
+        let panel = to.from(p, 0).ptr;
+        for pair in (0..pairs.len()).step_by(SIDE) {
+            for lane in (0..WIDTH).step_by(SIDE) {
+                let at = if left { pair / TERMS * LEFT + lane * TERMS + pair % TERMS } else { pair * WIDTH + lane };
+                let (to, step) = (panel.wrapping_add(at).cast::<f32>(), if left { TERMS } else { WIDTH });
+                // SAFETY: elements of the factor; a square of the panel.
+                unsafe {
+                    let (square, by_lane) = from.square(first + lane..lanes.end, pairs.start + pair);
+                    if by_lane == left {
+                        for (i, row) in square.iter().enumerate() {
+                            to.add(i * step).cast::<[f32; SIDE]>().write_unaligned(*row);
+                        }
+                    } else {
+                        avx2::turn(&square, SIDE, to, step);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Pairs {
+    /// The bits of a square of pairs from a lane and a pair on, zeros beyond the factor; whether its rows are lanes.
+    ///
+    /// # Safety
+    /// The factor's elements may be read.
+    #[inline(always)]
+    unsafe fn square(&self, lanes: Range<usize>, pair: usize) -> ([[f32; SIDE]; SIDE], bool) {
+        let mut square = [[0f32; SIDE]; SIDE];
+        let corner = self.matrix.from(lanes.start, 2 * pair);
+        let (count, terms) = (lanes.len().min(SIDE), self.terms.saturating_sub(2 * pair).min(2 * SIDE));
+        let whole = count == SIDE && terms == 2 * SIDE;
+        // SAFETY: elements of so many lanes and terms.
+        unsafe {
+            if whole && corner.columns == 1 {
+                for (i, row) in square.iter_mut().enumerate() {
+                    *row = corner.from(i, 0).ptr.cast::<[f32; SIDE]>().read_unaligned();
+                }
+                return (square, true);
+            }
+            if whole && corner.rows == 1 {
+                for (p, row) in square.iter_mut().enumerate() {
+                    let term = |l: usize| corner.from(0, l).ptr.cast::<[u16; SIDE]>().read_unaligned();
+                    let (first, second) = (term(2 * p), term(2 * p + 1));
+                    *row = std::array::from_fn(|i| bits(first[i], second[i]));
+                }
+                return (square, false);
+            }
+            for (i, row) in square[..count].iter_mut().enumerate() {
+                for (p, pair) in row[..terms.div_ceil(2)].iter_mut().enumerate() {
+                    let term = |l: usize| if l < terms { corner.from(i, l).ptr.read().to_bits() } else { 0 };
+                    *pair = bits(term(2 * p), term(2 * p + 1));
+                }
+            }
+        }
+        (square, true)
+    }
+}
+
+/// Two terms as the bits of one number, in which nothing is computed.
+#[inline(always)]
+fn bits(first: u16, second: u16) -> f32 {
+    f32::from_bits(u32::from(first) | u32::from(second) << 16)
+}
+
+#[cfg(test)]
+#[cfg(not(miri))]
+mod tests {
+    use super::*;
+
+    /// Panels of either side hold the pairs of lanes as kernels read them, whichever axis of the factor is contiguous,
+    /// and zeros where it ends.
+    #[test]
+    fn panels_hold_pairs() {
+        if Level::detect() < Level::V3 {
+            return;
+        }
+        for (lanes, terms) in [(1, 1), (7, 33), (32, 32), (40, 64), (70, 75), (64, 16)] {
+            for (rows, columns) in [(terms, 1), (1, lanes), (2 * terms, 2)] {
+                let elements: Vec<bf16> = (0..2 * lanes * terms).map(|i| bf16::from_bits((i * 7 + 1) as u16)).collect();
+                let ptr = elements.as_ptr().cast_mut();
+                let factor = Pairs { matrix: Matrix { ptr, rows: rows as isize, columns: columns as isize }, terms };
+                let pairs = terms.div_ceil(2).next_multiple_of(TERMS);
+                for side in [Side::Left, Side::Right] {
+                    let mut panels = vec![Pair(u32::MAX); lanes.next_multiple_of(WIDTH) * pairs];
+                    let to = Panels { side, ptr: panels.as_mut_ptr(), width: WIDTH, pitch: WIDTH * pairs };
+                    // SAFETY: the factor lies in the vector, and the panels have room for it.
+                    unsafe { factor.pack(0..lanes, 0..pairs, to) };
+                    for lane in 0..lanes.next_multiple_of(WIDTH) {
+                        for pair in 0..pairs {
+                            let term = |l: usize| {
+                                let within = lane < lanes && l < terms;
+                                if within { u32::from(elements[lane * rows + l * columns].to_bits()) } else { 0 }
+                            };
+                            let at = match side {
+                                Side::Left => pair / TERMS * LEFT + lane % WIDTH * TERMS + pair % TERMS,
+                                Side::Right => pair * WIDTH + lane % WIDTH,
+                            };
+                            let given = panels[lane / WIDTH * WIDTH * pairs + at].0;
+                            let wanted = term(2 * pair) | term(2 * pair + 1) << 16;
+                            assert_eq!(given, wanted, "{lanes} x {terms} by {rows}, {columns}: {lane}, {pair}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
