@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "the processor's own instructions on raw memory")]
 
 use super::kernel::{self, Kernel, SIDE, Tile, kernel};
+use half::bf16;
 use std::arch::x86_64::*;
 
 pub(super) static SINGLE: Kernel<f32> = Kernel::new([6, 16], 256, 192 << 10, single::run);
@@ -91,6 +92,7 @@ mod double {
 /// # Safety
 /// As there, on a processor with these instructions.
 #[target_feature(enable = "avx2,fma")]
+#[inline]
 pub(super) unsafe fn turn(square: &[[f32; SIDE]; SIDE], rows: usize, to: *mut f32, step: usize) {
     if !matches!(rows, 4 | 6 | 8) {
         // SAFETY: the caller's promise.
@@ -125,5 +127,20 @@ pub(super) unsafe fn turn(square: &[[f32; SIDE]; SIDE], rows: usize, to: *mut f3
                 }
             }
         }
+    }
+}
+
+/// Eight numbers of 16 bits from each of two places, in turn.
+///
+/// # Safety
+/// They may be read, on a processor with these instructions.
+#[target_feature(enable = "avx2,fma")]
+#[inline]
+pub(super) unsafe fn interleave([first, second]: [*const bf16; 2], to: &mut [f32; SIDE]) {
+    // SAFETY: the caller's promise, in any alignment.
+    unsafe {
+        let [first, second] = [first, second].map(|from| _mm_loadu_si128(from.cast()));
+        let (low, high) = (_mm_unpacklo_epi16(first, second), _mm_unpackhi_epi16(first, second));
+        _mm256_storeu_si256(to.as_mut_ptr().cast(), _mm256_set_m128i(high, low));
     }
 }

@@ -217,19 +217,22 @@ unsafe fn packed<const V3: bool, S: Stored>(m: Matrix<S>, lanes: usize, terms: u
     }
 }
 
-/// Packs whole panels of lanes that lie one after another, in the order in which they are read.
+/// Packs whole panels of lanes that lie one after another, some terms of all panels at a time: what was read of a term is
+/// in cache for the next panel.
 ///
 /// # Safety
 /// As for [`Factor::pack`].
 #[inline(always)]
 unsafe fn copied<S: Stored, const W: usize>(m: Matrix<S>, panels: usize, terms: usize, to: Panels<S::Computed>) {
-    for l in 0..terms {
-        let (from, to) = (m.from(0, l).ptr, to.from(0, l));
+    for first in (0..terms).step_by(2 * SIDE) {
         for p in 0..panels {
-            // SAFETY: `W` elements of either side.
-            unsafe {
-                let from = from.add(p * W).cast::<[S; W]>().read_unaligned();
-                to.from(p, 0).ptr.cast::<[S::Computed; W]>().write_unaligned(from.map(S::value));
+            for l in first..terms.min(first + 2 * SIDE) {
+                let (from, to) = (m.from(p * W, l).ptr, to.from(p, l).ptr);
+                // SAFETY: `W` elements of either side.
+                unsafe {
+                    let from = from.cast::<[S; W]>().read_unaligned();
+                    to.cast::<[S::Computed; W]>().write_unaligned(from.map(S::value));
+                }
             }
         }
     }
@@ -250,22 +253,18 @@ unsafe fn turned<const V3: bool, S: Stored>(
     let runs = if m.columns == 1 { terms / SIDE } else { 0 };
     for r in 0..runs {
         for first in (0..lanes).step_by(SIDE) {
-            let count = SIDE.min(lanes - first);
-            let to = to.wrapping_add(r * SIDE * width + first);
-            let mut square = [[S::Computed::ZERO; SIDE]; SIDE];
-            for (i, row) in square[..count].iter_mut().enumerate() {
-                // SAFETY: a run of a lane.
-                let run = unsafe { m.from(first + i, r * SIDE).ptr.cast::<[S; SIDE]>().read_unaligned() };
-                for l in 0..SIDE {
-                    row[l] = run[l].value();
-                }
-            }
-            // SAFETY: the places of these lanes in as many rows of the panel as the square has columns.
+            let (corner, to) = (m.from(first, r * SIDE), to.wrapping_add(r * SIDE * width + first));
+            // SAFETY: runs of lanes, and their places in as many rows of the panel.
             unsafe {
-                if V3 {
-                    S::Computed::turn(&square, count, to, width);
-                } else {
-                    turn(&square, count, to, width);
+                match lanes - first {
+                    SIDE.. => square::<V3, S, SIDE>(corner, to, width),
+                    7 => square::<V3, S, 7>(corner, to, width),
+                    6 => square::<V3, S, 6>(corner, to, width),
+                    5 => square::<V3, S, 5>(corner, to, width),
+                    4 => square::<V3, S, 4>(corner, to, width),
+                    3 => square::<V3, S, 3>(corner, to, width),
+                    2 => square::<V3, S, 2>(corner, to, width),
+                    _ => square::<V3, S, 1>(corner, to, width),
                 }
             }
         }
@@ -274,6 +273,27 @@ unsafe fn turned<const V3: bool, S: Stored>(
         for i in 0..lanes {
             // SAFETY: an element of either side.
             unsafe { to.add(l * width + i).write(m.from(i, l).ptr.read().value()) };
+        }
+    }
+}
+
+/// Packs runs of `N` lanes.
+///
+/// # Safety
+/// As for [`turned`].
+#[inline(always)]
+unsafe fn square<const V3: bool, S: Stored, const N: usize>(m: Matrix<S>, to: *mut S::Computed, width: usize) {
+    let mut square = [[S::Computed::ZERO; SIDE]; SIDE];
+    for (i, row) in square[..N].iter_mut().enumerate() {
+        // SAFETY: a run of a lane.
+        *row = unsafe { m.from(i, 0).ptr.cast::<[S; SIDE]>().read_unaligned() }.map(S::value);
+    }
+    // SAFETY: the places of these lanes in as many rows of the panel as the square has columns.
+    unsafe {
+        if V3 {
+            S::Computed::turn(&square, N, to, width);
+        } else {
+            turn(&square, N, to, width);
         }
     }
 }

@@ -186,6 +186,7 @@ macro_rules! element {
 element! {
     f32, F32, SINGLE, math,
     #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
     unsafe fn turn(square: &[[f32; SIDE]; SIDE], rows: usize, to: *mut f32, step: usize) {
         // SAFETY: the caller's promise.
         unsafe { avx2::turn(square, rows, to, step) }

@@ -82,67 +82,91 @@ impl Factor<Pair> for Pairs {
 #[target_feature(enable = "avx2,fma")]
 unsafe fn packed(from: &Pairs, lanes: Range<usize>, pairs: Range<usize>, to: Panels<Pair>) {
     let left = to.side == Side::Left;
-    for (p, first) in lanes.clone().step_by(WIDTH).enumerate() {
-        let panel = to.from(p, 0).ptr;
-        for pair in (0..pairs.len()).step_by(SIDE) {
-            for lane in (0..WIDTH).step_by(SIDE) {
-                let at = if left { pair / TERMS * LEFT + lane * TERMS + pair % TERMS } else { pair * WIDTH + lane };
-                let (to, step) = (panel.wrapping_add(at).cast::<f32>(), if left { TERMS } else { WIDTH });
-                // SAFETY: elements of the factor; a square of the panel.
-                unsafe {
-                    let (square, by_lane) = from.square(first + lane..lanes.end, pairs.start + pair);
-                    if by_lane == left {
-                        for (i, row) in square.iter().enumerate() {
-                            to.add(i * step).cast::<[f32; SIDE]>().write_unaligned(*row);
-                        }
-                    } else {
-                        avx2::turn(&square, SIDE, to, step);
-                    }
+    for pair in pairs.clone().step_by(SIDE) {
+        for lane in (lanes.start..lanes.start + lanes.len().next_multiple_of(WIDTH)).step_by(SIDE) {
+            let corner = from.matrix.from(lane, 2 * pair);
+            let (count, terms) = (lanes.end.saturating_sub(lane), from.terms.saturating_sub(2 * pair));
+            let panel = to.from((lane - lanes.start) / WIDTH, 0).ptr.cast::<f32>();
+            let (lane, pair) = ((lane - lanes.start) % WIDTH, pair - pairs.start);
+            let at = if left { pair / TERMS * LEFT + lane * TERMS + pair % TERMS } else { pair * WIDTH + lane };
+            let (to, step) = (panel.wrapping_add(at), if left { TERMS } else { WIDTH });
+            let whole = count >= SIDE && terms >= 2 * SIDE;
+            // SAFETY: elements of the factor; a square of the panel.
+            unsafe {
+                match (whole && corner.columns == 1, whole && corner.rows == 1) {
+                    (true, _) => put(by_lane(corner), left, to, step),
+                    (_, true) => put(by_pair(corner), !left, to, step),
+                    _ => put(rest(corner, count.min(SIDE), terms.min(2 * SIDE)), left, to, step),
                 }
             }
         }
     }
 }
 
-impl Pairs {
-    /// The bits of a square of pairs from a lane and a pair on, zeros beyond the factor; whether its rows are lanes.
-    ///
-    /// # Safety
-    /// The factor's elements may be read.
-    #[inline(always)]
-    unsafe fn square(&self, lanes: Range<usize>, pair: usize) -> ([[f32; SIDE]; SIDE], bool) {
-        let mut square = [[0f32; SIDE]; SIDE];
-        let corner = self.matrix.from(lanes.start, 2 * pair);
-        let (count, terms) = (lanes.len().min(SIDE), self.terms.saturating_sub(2 * pair).min(2 * SIDE));
-        let whole = count == SIDE && terms == 2 * SIDE;
-        // SAFETY: elements of so many lanes and terms.
-        unsafe {
-            if whole && corner.columns == 1 {
-                for (i, row) in square.iter_mut().enumerate() {
-                    *row = corner.from(i, 0).ptr.cast::<[f32; SIDE]>().read_unaligned();
-                }
-                return (square, true);
-            }
-            if whole && corner.rows == 1 {
-                for (p, row) in square.iter_mut().enumerate() {
-                    let term = |l: usize| corner.from(0, l).ptr.cast::<[u16; SIDE]>().read_unaligned();
-                    let (first, second) = (term(2 * p), term(2 * p + 1));
-                    *row = std::array::from_fn(|i| bits(first[i], second[i]));
-                }
-                return (square, false);
-            }
-            for (i, row) in square[..count].iter_mut().enumerate() {
-                for (p, pair) in row[..terms.div_ceil(2)].iter_mut().enumerate() {
-                    let term = |l: usize| if l < terms { corner.from(i, l).ptr.read().to_bits() } else { 0 };
-                    *pair = bits(term(2 * p), term(2 * p + 1));
-                }
-            }
+/// Bits of pairs, in which nothing is computed.
+type Square = [[f32; SIDE]; SIDE];
+
+/// Writes the rows of a square, or its columns as rows, `step` apart.
+///
+/// # Safety
+/// There is room for them, on a processor with these instructions.
+#[target_feature(enable = "avx2,fma")]
+#[inline]
+unsafe fn put(square: Square, straight: bool, to: *mut f32, step: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if !straight {
+            return avx2::turn(&square, SIDE, to, step);
         }
-        (square, true)
+        for (i, row) in square.into_iter().enumerate() {
+            to.add(i * step).cast::<[f32; SIDE]>().write_unaligned(row);
+        }
     }
 }
 
-/// Two terms as the bits of one number, in which nothing is computed.
+/// A square whose lanes are rows, of a factor whose terms are contiguous.
+///
+/// # Safety
+/// Its elements may be read.
+#[inline(always)]
+unsafe fn by_lane(corner: Matrix<bf16>) -> Square {
+    // SAFETY: the terms of a lane.
+    std::array::from_fn(|i| unsafe { corner.from(i, 0).ptr.cast::<[f32; SIDE]>().read_unaligned() })
+}
+
+/// A square whose pairs are rows, of a factor whose lanes are contiguous.
+///
+/// # Safety
+/// Its elements may be read, on a processor with these instructions.
+#[target_feature(enable = "avx2,fma")]
+#[inline]
+unsafe fn by_pair(corner: Matrix<bf16>) -> Square {
+    let mut square = [[0f32; SIDE]; SIDE];
+    for (p, row) in square.iter_mut().enumerate() {
+        // SAFETY: two terms of these lanes, and a row.
+        unsafe { avx2::interleave([2 * p, 2 * p + 1].map(|l| corner.from(0, l).ptr.cast_const()), row) };
+    }
+    square
+}
+
+/// A square whose lanes are rows, with zeros beyond so many lanes and terms.
+///
+/// # Safety
+/// Its elements may be read.
+#[cold]
+unsafe fn rest(corner: Matrix<bf16>, lanes: usize, terms: usize) -> Square {
+    let mut square = [[0f32; SIDE]; SIDE];
+    for (i, row) in square[..lanes].iter_mut().enumerate() {
+        for (p, pair) in row[..terms.div_ceil(2)].iter_mut().enumerate() {
+            // SAFETY: an element.
+            let term = |l: usize| if l < terms { unsafe { corner.from(i, l).ptr.read() }.to_bits() } else { 0 };
+            *pair = bits(term(2 * p), term(2 * p + 1));
+        }
+    }
+    square
+}
+
+/// Two terms as a pair.
 #[inline(always)]
 fn bits(first: u16, second: u16) -> f32 {
     f32::from_bits(u32::from(first) | u32::from(second) << 16)

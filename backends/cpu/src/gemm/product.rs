@@ -64,14 +64,16 @@ impl<P: Packed> Product<'_, P> {
         if m == 0 || n == 0 {
             return Ok(());
         }
-        if self.out.matrix.columns != 1 && self.out.matrix.rows == 1 {
-            let extents = Extents { m: n, n: m, k };
-            let turned = Product { extents, a: self.b, b: self.a, out: self.out.transposed() };
-            // SAFETY: the caller's promise, for the same elements under other names.
-            return unsafe { turned.strips(pool, level, parallel) };
-        }
-        // SAFETY: the caller's promise.
-        unsafe { self.strips(pool, level, parallel) }
+        let turned = self.out.matrix.columns != 1 && self.out.matrix.rows == 1;
+        let product = if turned {
+            Product { extents: Extents { m: n, n: m, k }, a: self.b, b: self.a, out: self.out.transposed() }
+        } else {
+            Product { out: self.out, ..*self }
+        };
+        // SAFETY: the caller's promise, for the same elements, maybe under other names.
+        let whole = || unsafe { product.strips(pool, level, parallel) };
+        // All of it runs among the threads that share it, which wait for each other shorter than for one of outside.
+        if parallel { rayon::scope(|_| whole()) } else { whole() }
     }
 
     /// The product in one piece; where there are few rows, in strips of columns: the panels of a strip are still in
@@ -100,7 +102,8 @@ impl<P: Packed> Product<'_, P> {
     /// The right factor as it lies, where it need not be packed.
     fn lies_in_b(&self, kernel: &Kernel<P>) -> Option<Matrix<P>> {
         let Extents { m, n, k } = self.extents;
-        self.b.matrix().filter(|b| b.rows == 1 && (m <= kernel.rows || n * k * size_of::<P>() <= FIRST))
+        let cache = if m <= kernel.rows { kernel.second } else { FIRST };
+        self.b.matrix().filter(|b| b.rows == 1 && n * k * size_of::<P>() <= cache)
     }
 
     /// These columns of the product, of which at most `depth` terms are summed before the next are packed.
