@@ -20,7 +20,8 @@ const SUMS: usize = 1024;
 const PANELS: usize = 8;
 /// Lanes that a task packs.
 const LANES: usize = 128;
-/// Bytes of a factor that is not packed since it stays in the first cache as it lies.
+/// Bytes of a factor that is not packed since it stays in the first cache as it lies; one that is read once may fill the
+/// second.
 const FIRST: usize = 32 << 10;
 /// Panels of the right factor, at most, for which the left one is not packed; those of a strip.
 const FEW: usize = 4;
@@ -71,9 +72,7 @@ impl<P: Packed> Product<'_, P> {
             Product { out: self.out, ..*self }
         };
         // SAFETY: the caller's promise, for the same elements, maybe under other names.
-        let whole = || unsafe { product.strips(pool, level, parallel) };
-        // All of it runs among the threads that share it, which wait for each other shorter than for one of outside.
-        if parallel { rayon::scope(|_| whole()) } else { whole() }
+        unsafe { product.strips(pool, level, parallel) }
     }
 
     /// The product in one piece; where there are few rows, in strips of columns: the panels of a strip are still in
