@@ -10,7 +10,7 @@ use crate::diff::Diff;
 use crate::model::join;
 use crate::report;
 use crate::tensor::Tensor;
-use cotangent_hal::{Arg, Kernel, LibraryCall, View};
+use cotangent_hal::{Arg, Kernel, LibraryCall, Result, View};
 use std::cell::{Cell, RefCell};
 
 /// Observers, as bits.
@@ -200,26 +200,36 @@ pub(crate) fn backward() -> Option<Scope> {
 
 /// Runs a launch for the observers.
 #[track_caller]
-pub(crate) fn launch(device: &Device, kernel: &Kernel, args: &[Arg<'_>], run: impl FnOnce()) {
+pub(crate) fn launch(
+    device: &Device,
+    kernel: &Kernel,
+    args: &[Arg<'_>],
+    run: impl FnOnce() -> Result<()>,
+) -> Result<()> {
     let views = kernel.operands.iter().zip(args).filter_map(|(operand, arg)| match arg {
         Arg::In(view) => Some((operand.name, *view, true)),
         Arg::Out(view) | Arg::Sum(view) => Some((operand.name, *view, false)),
         Arg::Scalar(_) => None,
     });
-    observed(device, kernel.name, &views.collect::<Vec<_>>(), run);
+    observed(device, kernel.name, &views.collect::<Vec<_>>(), run)
 }
 
 /// As [`launch`], for an operation of a library.
 #[track_caller]
-pub(crate) fn library(device: &Device, call: &LibraryCall<'_>, run: impl FnOnce()) {
+pub(crate) fn library(device: &Device, call: &LibraryCall<'_>, run: impl FnOnce() -> Result<()>) -> Result<()> {
     let inputs = call.inputs().into_iter().map(|(name, view)| (name, view, true));
     let outputs = call.outputs().into_iter().map(|(name, view)| (name, view, false));
-    observed(device, call.name(), &inputs.chain(outputs).collect::<Vec<_>>(), run);
+    observed(device, call.name(), &inputs.chain(outputs).collect::<Vec<_>>(), run)
 }
 
 /// Runs an operation over views, each with its name and whether it is read.
 #[track_caller]
-fn observed(device: &Device, name: &'static str, views: &[(&'static str, View<'_>, bool)], run: impl FnOnce()) {
+fn observed(
+    device: &Device,
+    name: &'static str,
+    views: &[(&'static str, View<'_>, bool)],
+    run: impl FnOnce() -> Result<()>,
+) -> Result<()> {
     let nan_in = |read| match by(NAN) {
         true => unobserved(|| views.iter().find(|(_, v, reads)| *reads == read && debug::has_nan(device, v))),
         false => None,
@@ -228,11 +238,12 @@ fn observed(device: &Device, name: &'static str, views: &[(&'static str, View<'_
         debug::found(name, Some(*operand));
     }
     if by(REPORT) {
-        report::launched(device, name, run)
+        report::launched(device, name, run)?;
     } else {
-        run()
+        run()?;
     }
     if nan_in(false).is_some() {
         debug::found(name, None);
     }
+    Ok(())
 }
