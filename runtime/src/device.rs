@@ -72,15 +72,15 @@ impl Device {
     /// Runs `kernel` over the index space `shape`; raises what the backend refuses.
     #[track_caller]
     pub(crate) fn launch(&self, kernel: &'static Kernel, shape: &[usize], args: &[Arg<'_>]) {
-        let run = || raised(self.backend.launch(kernel, shape, args));
-        if watch::is_on() { watch::launch(self, kernel, args, run) } else { run() }
+        let run = || self.backend.launch(kernel, shape, args);
+        raised(if watch::is_on() { watch::launch(self, kernel, args, run) } else { run() })
     }
 
     /// Runs an operation of an expert library; raises what the backend refuses.
     #[track_caller]
     pub(crate) fn library(&self, call: &LibraryCall<'_>) {
-        let run = || raised(self.backend.library(call));
-        if watch::is_on() { watch::library(self, call, run) } else { run() }
+        let run = || self.backend.library(call);
+        raised(if watch::is_on() { watch::library(self, call, run) } else { run() })
     }
 
     /// Copies bytes to the start of a buffer.

@@ -30,6 +30,7 @@ use crate::device::Device;
 use crate::kernel::Fusion;
 use crate::tensor::Raw;
 use crate::watch::{self, REPORT};
+use cotangent_hal::Result;
 use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -219,7 +220,7 @@ impl Recorder {
 }
 
 /// Runs a launch, and counts and times it.
-pub(crate) fn launched(device: &Device, name: &'static str, run: impl FnOnce()) {
+pub(crate) fn launched(device: &Device, name: &'static str, run: impl FnOnce() -> Result<()>) -> Result<()> {
     RECORDER.with_borrow_mut(|r| {
         if r.devices.iter().all(|(known, _)| known != device) {
             device.reset_peak_memory();
@@ -228,7 +229,7 @@ pub(crate) fn launched(device: &Device, name: &'static str, run: impl FnOnce()) 
     });
     device.sync();
     let start = Instant::now();
-    run();
+    run()?;
     device.sync();
     let time = start.elapsed();
     RECORDER.with_borrow_mut(|r| {
@@ -241,6 +242,7 @@ pub(crate) fn launched(device: &Device, name: &'static str, run: impl FnOnce()) 
             None => r.report.launches.push(Launches { name, count: 1, time }),
         }
     });
+    Ok(())
 }
 
 /// Notes operations that share a kernel.

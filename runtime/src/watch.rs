@@ -10,7 +10,7 @@ use crate::diff::Diff;
 use crate::model::join;
 use crate::report;
 use crate::tensor::Tensor;
-use cotangent_hal::{Arg, Kernel, LibraryCall, View};
+use cotangent_hal::{Arg, Kernel, LibraryCall, Result, View};
 use std::cell::{Cell, RefCell};
 
 /// Observers, as bits.
@@ -30,10 +30,15 @@ thread_local! {
 struct Places {
     /// The paths of all layers that were called, by number.
     paths: Vec<String>,
-    /// The calls of layers that are under way, outermost first.
-    stack: Vec<Layer>,
-    /// How many backward passes are under way.
-    backward: usize,
+    /// The calls of layers and the backward passes that are under way, outermost first.
+    stack: Vec<Call>,
+}
+
+/// A call that is under way.
+struct Call {
+    layer: Layer,
+    /// Whether it is a pullback.
+    backward: bool,
 }
 
 /// A call of a layer, by the number of its path, from 1; 0 for one that nobody observed.
@@ -76,18 +81,23 @@ fn unobserved<T>(f: impl FnOnce() -> T) -> T {
 
 /// The path of the layer whose call is under way, empty in the outermost, and whether that is in a backward pass.
 pub(crate) fn place() -> (String, bool) {
-    PLACES.with_borrow(|places| (places.path().to_owned(), places.backward > 0))
+    PLACES.with_borrow(|places| (places.path().to_owned(), places.stack.iter().any(|call| call.backward)))
 }
 
 impl Places {
     fn path(&self) -> &str {
-        let layer = self.stack.last().and_then(|layer| self.paths.get(layer.0 as usize - 1));
-        layer.map_or("", String::as_str)
+        let path = (self.layer().0 as usize).checked_sub(1).and_then(|at| self.paths.get(at));
+        path.map_or("", String::as_str)
+    }
+
+    /// The layer whose call is under way.
+    fn layer(&self) -> Layer {
+        self.stack.last().map_or(Layer(0), |call| call.layer)
     }
 
     /// The call of a layer is over, and with it those in it that an error ended.
     fn leave(&mut self, layer: Layer) {
-        if let Some(at) = self.stack.iter().rposition(|known| *known == layer) {
+        if let Some(at) = self.stack.iter().rposition(|call| call.layer == layer) {
             self.stack.truncate(at);
         }
     }
@@ -124,7 +134,7 @@ fn entered(field: &'static str, indices: &[usize]) -> Layer {
             places.paths.len() - 1
         });
         let layer = Layer(at as u32 + 1);
-        places.stack.push(layer);
+        places.stack.push(Call { layer, backward: false });
         layer
     })
 }
@@ -154,59 +164,72 @@ fn over(layer: Layer) {
 /// The pullback of a layer's call begins.
 pub extern "C" fn back(layer: Layer) {
     if layer.0 > 0 {
-        PLACES.with_borrow_mut(|places| {
-            places.stack.push(layer);
-            places.backward += 1;
-        });
+        PLACES.with_borrow_mut(|places| places.stack.push(Call { layer, backward: true }));
     }
 }
 
 /// It is over.
 pub extern "C" fn done(layer: Layer) {
     if layer.0 > 0 {
-        PLACES.with_borrow_mut(|places| {
-            places.leave(layer);
-            places.backward = places.backward.saturating_sub(1);
-        });
+        PLACES.with_borrow_mut(|places| places.leave(layer));
     }
 }
 
-/// A backward pass begins; whether anybody observes it.
-pub(crate) fn backward() -> bool {
-    let observed = is_on();
-    if observed {
-        PLACES.with_borrow_mut(|places| places.backward += 1);
-    }
-    observed
+/// What is observed in here is over when this is dropped, also where an error ended it.
+pub(crate) struct Scope {
+    depth: usize,
 }
 
-/// An observed backward pass is over.
-pub(crate) fn backward_is_over() {
-    PLACES.with_borrow_mut(|places| places.backward = places.backward.saturating_sub(1));
+impl Drop for Scope {
+    fn drop(&mut self) {
+        PLACES.with_borrow_mut(|places| places.stack.truncate(self.depth));
+    }
+}
+
+/// Calls begin that an error may end; the scope they have if anybody observes them.
+pub(crate) fn scope() -> Option<Scope> {
+    is_on().then(|| Scope { depth: PLACES.with_borrow(|places| places.stack.len()) })
+}
+
+/// A backward pass begins; the scope it has if anybody observes it.
+pub(crate) fn backward() -> Option<Scope> {
+    let scope = scope()?;
+    PLACES.with_borrow_mut(|places| places.stack.push(Call { layer: places.layer(), backward: true }));
+    Some(scope)
 }
 
 /// Runs a launch for the observers.
 #[track_caller]
-pub(crate) fn launch(device: &Device, kernel: &Kernel, args: &[Arg<'_>], run: impl FnOnce()) {
+pub(crate) fn launch(
+    device: &Device,
+    kernel: &Kernel,
+    args: &[Arg<'_>],
+    run: impl FnOnce() -> Result<()>,
+) -> Result<()> {
     let views = kernel.operands.iter().zip(args).filter_map(|(operand, arg)| match arg {
         Arg::In(view) => Some((operand.name, *view, true)),
         Arg::Out(view) | Arg::Sum(view) => Some((operand.name, *view, false)),
         Arg::Scalar(_) => None,
     });
-    observed(device, kernel.name, &views.collect::<Vec<_>>(), run);
+    observed(device, kernel.name, &views.collect::<Vec<_>>(), run)
 }
 
 /// As [`launch`], for an operation of a library.
 #[track_caller]
-pub(crate) fn library(device: &Device, call: &LibraryCall<'_>, run: impl FnOnce()) {
+pub(crate) fn library(device: &Device, call: &LibraryCall<'_>, run: impl FnOnce() -> Result<()>) -> Result<()> {
     let inputs = call.inputs().into_iter().map(|(name, view)| (name, view, true));
     let outputs = call.outputs().into_iter().map(|(name, view)| (name, view, false));
-    observed(device, call.name(), &inputs.chain(outputs).collect::<Vec<_>>(), run);
+    observed(device, call.name(), &inputs.chain(outputs).collect::<Vec<_>>(), run)
 }
 
 /// Runs an operation over views, each with its name and whether it is read.
 #[track_caller]
-fn observed(device: &Device, name: &'static str, views: &[(&'static str, View<'_>, bool)], run: impl FnOnce()) {
+fn observed(
+    device: &Device,
+    name: &'static str,
+    views: &[(&'static str, View<'_>, bool)],
+    run: impl FnOnce() -> Result<()>,
+) -> Result<()> {
     let nan_in = |read| match by(NAN) {
         true => unobserved(|| views.iter().find(|(_, v, reads)| *reads == read && debug::has_nan(device, v))),
         false => None,
@@ -215,11 +238,12 @@ fn observed(device: &Device, name: &'static str, views: &[(&'static str, View<'_
         debug::found(name, Some(*operand));
     }
     if by(REPORT) {
-        report::launched(device, name, run)
+        report::launched(device, name, run)?;
     } else {
-        run()
+        run()?;
     }
     if nan_in(false).is_some() {
         debug::found(name, None);
     }
+    Ok(())
 }

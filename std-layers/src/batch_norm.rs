@@ -1,7 +1,7 @@
 //! Normalisation over the batch.
 
 use cotangent_macros::model;
-use cotangent_runtime::{Cx, Param, State, Tensor};
+use cotangent_runtime::{Cx, Error, Param, State, Tensor, raise};
 
 /// Declares batch norms, alike but for the axes behind the channels.
 macro_rules! batch_norms {
@@ -39,7 +39,7 @@ macro_rules! batch_norms {
             /// The channels of `x` with mean 0 and variance 1, scaled and shifted.
             pub fn forward(&self, x: Tensor![$($axes)*], cx: &mut Cx) -> Tensor![$($axes)*] {
                 if cx.training() {
-                    let count = x.numel();
+                    let count = no_grad(in_each(x.shape()));
                     let (y, mean, var) = x.batch_norm(self.weight, self.bias, self.eps);
                     no_grad(cx.update(&self.running_mean, |old| moved(old, mean.clone(), self.momentum)));
                     no_grad(cx.update(&self.num_batches_tracked, |old| old + 1.0));
@@ -59,7 +59,8 @@ batch_norms! {
     /// `[B, C, H, W] -> [B, C, H, W]`; `weight: [C]` of ones, `bias: [C]` of zeros. In training, mean and variance are
     /// those of the batch, the variance with divisor `M = B H W`, and the running statistics move: `running = (1 -
     /// momentum) running + momentum batch`, the variance with divisor `M - 1`. Otherwise they are the running ones.
-    /// `momentum` is 0.1 and `eps` 1e-5 unless given. PyTorch's `nn.BatchNorm2d`; the method is that of Ioffe and Szegedy
+    /// `momentum` is 0.1 and `eps` 1e-5 unless given. A batch with one element in a channel is refused in training.
+    /// PyTorch's `nn.BatchNorm2d`; the method is that of Ioffe and Szegedy
     /// (2015).
     ///
     /// ```
@@ -88,8 +89,18 @@ fn moved(old: Tensor, batch: Tensor, momentum: f64) -> Tensor {
     (old * (1.0 - momentum) + batch * momentum).to(dtype)
 }
 
-/// The variance of `C` channels with as many elements in all, with a divisor of one less.
-fn unbiased(var: Tensor, count: usize) -> Tensor {
-    let m = count as f64 / var.numel().max(1) as f64;
-    var * (m / (m - 1.0))
+/// How many elements each channel of such a batch has. Of a single one there is no variance with a divisor of one less,
+/// and the running one would be lost.
+fn in_each(shape: &[usize]) -> f64 {
+    let count = shape.iter().enumerate().filter(|(axis, _)| *axis != 1).map(|(_, n)| n).product::<usize>();
+    if count == 1 {
+        let message = format!("{shape:?} has one element in a channel, expected at least 2 in training");
+        raise(Error::Shape { op: "batch_norm".into(), message });
+    }
+    count as f64
+}
+
+/// A variance of so many elements, with a divisor of one less.
+fn unbiased(var: Tensor, count: f64) -> Tensor {
+    var * (count / (count - 1.0))
 }

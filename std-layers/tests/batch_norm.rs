@@ -57,3 +57,14 @@ fn other_channels_are_refused() {
     let x = Tensor::zeros([1, 4, 2, 2], &device());
     check_refused(norm(3).try_forward(x, &mut Cx::eval()), &["BatchNorm2d::forward", "axis 1", "4", "3"]);
 }
+
+#[test]
+fn a_single_element_moves_no_statistics() {
+    let norm: BatchNorm1d = layer(&BatchNorm1dConfig::new(3));
+    let one = Tensor::ones([1, 3], &device());
+    let refused = norm.try_forward(one.clone(), &mut Cx::train(0));
+    check_refused(refused, &["batch_norm", "[1, 3] has one element in a channel"]);
+    assert_eq!(norm.running_mean.get().to_vec(), [0.0; 3]);
+    assert_eq!(norm.running_var.get().to_vec(), [1.0; 3]);
+    norm.forward(one, &mut Cx::eval());
+}

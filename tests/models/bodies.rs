@@ -188,6 +188,45 @@ fn lists_of_different_layers() {
     check(&model, input([2, 3]), |m, x| m.loss_grad_inputs(x, &mut Cx::eval()));
 }
 
+#[model(dims(C))]
+struct Cell {
+    fc: Linear![C => C],
+}
+
+#[model]
+impl Cell {
+    fn step(&self, x: Tensor![B, C], h: Tensor![B, C]) -> (Tensor![B, C], Tensor![B, C]) {
+        let y = self.fc.forward(x + h).tanh();
+        (y, y * h)
+    }
+
+    fn loss(&self, x: Tensor![B, C]) -> Tensor![] {
+        let mut h = x * 0.5;
+        let mut y = x;
+        let (mut old, mut older) = (1, 1);
+        for i in 0..3 {
+            (y, h) = self.step(y, h);
+            if i == 1 {
+                (h, _) = self.step(h, y);
+            }
+            (older, old) = (old, old + older);
+        }
+        (y + h).square().mean(..) * old as f64
+    }
+}
+
+#[test]
+fn assignments_to_several_variables() {
+    let model = Cell::init(CellConfig { C: 3 }, &mut Rng::seed(8), &device());
+    check(&model, input([2, 3]), |m, x| m.loss_grad_inputs(x));
+    let x = input([2, 3]);
+    let (y, h) = model.step(x.clone(), x.clone() * 0.5);
+    let (y, h) = model.step(y, h);
+    let (h, _) = model.step(h, y.clone());
+    let (y, h) = model.step(y, h);
+    assert_eq!(model.loss(x).to_vec(), ((y + h).square().mean(..) * 5.0).to_vec());
+}
+
 /// Squared distance of rows.
 #[model]
 fn distance(a: Tensor![B, C], b: Tensor![B, C]) -> Tensor![B] {

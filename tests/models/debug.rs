@@ -1,8 +1,11 @@
 //! Values captured by path, and the first NaN.
 
 use crate::support::device;
-use cotangent::debug;
+use cotangent::diff::Want;
 use cotangent::prelude::*;
+use cotangent::{attempt, debug};
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe, Location};
 
 #[model]
 struct Inner {
@@ -161,4 +164,94 @@ fn errors_in_a_body_name_the_users_line() {
     let line =
         1 + include_str!("debug.rs").lines().position(|l| l.contains("mean.clone() * 2.0")).expect("above") as u32;
     assert_eq!((nan.operation, nan.at.line()), ("add", line), "{nan}");
+}
+
+fn sum_of(x: Tensor, _y: Tensor, _ct: Tensor) -> Tensor {
+    x.sum(..)
+}
+
+/// The cotangent that its derivative gives has another shape, which is an error.
+#[kernel(vjp = sum_of)]
+fn doubled(x: Tensor![N]) -> Tensor![N] {
+    |i| 2.0 * x[i]
+}
+
+#[model]
+struct Doubles {
+    #[init(ones)]
+    w: Param![3],
+}
+
+#[model]
+impl Doubles {
+    fn forward(&self, x: Tensor![3]) -> Tensor![3] {
+        doubled(x * self.w)
+    }
+}
+
+#[model]
+struct Fails {
+    inner: Doubles,
+    fc: Linear![3 => 3],
+}
+
+#[model]
+impl Fails {
+    fn loss(&self, x: Tensor![3]) -> Tensor![] {
+        self.inner.forward(x).sum(..)
+    }
+
+    fn rows(&self, x: Tensor) -> Tensor {
+        self.fc.forward(x)
+    }
+}
+
+#[test]
+fn what_an_error_ended_is_over() {
+    let model = Fails::init(&mut Rng::seed(0), &device());
+    let (failed, all) = debug::capture(&["*"], || {
+        let failed = attempt(|| model.rows(Tensor::ones([2, 4], &device()))).is_err();
+        model.rows(Tensor::ones([2, 3], &device()));
+        failed
+    });
+    assert!(failed);
+    assert_eq!(all.keys().collect::<Vec<_>>(), ["fc"]);
+
+    let ((failed, _), nan) = debug::find_nan(|| {
+        let failed = attempt(|| model.loss_grad(Tensor::ones([3], &device()))).is_err();
+        (failed, Tensor::full([3], -1.0, &device()).sqrt())
+    });
+    let nan = nan.expect("the root of a negative number");
+    assert!(failed);
+    assert_eq!((nan.layer.as_str(), nan.backward), ("", false), "{nan}");
+}
+
+/// The line of this file where an operator raised its error.
+fn line_of_error(f: impl FnOnce()) -> Option<u32> {
+    thread_local!(static LINE: Cell<Option<u32>> = const { Cell::new(None) });
+    // The first error sets a hook, which one that is set afterwards stands before.
+    assert!(attempt(|| Tensor::zeros([2], &device()).narrow(0, 3, 1)).is_err());
+    let previous = panic::take_hook();
+    panic::set_hook(Box::new(|info| {
+        LINE.set(info.location().filter(|at| at.file().ends_with("models/debug.rs")).map(Location::line));
+    }));
+    let failed = panic::catch_unwind(AssertUnwindSafe(f));
+    panic::set_hook(previous);
+    assert!(failed.is_err());
+    LINE.take()
+}
+
+#[model]
+fn gated(x: Tensor, y: Tensor) -> Tensor {
+    (x + y).tanh()
+}
+
+#[test]
+fn operands_that_do_not_broadcast_name_the_users_line() {
+    let (x, y) = (Tensor::ones([2, 3], &device()), Tensor::ones([2, 4], &device()));
+    let line = 1 + include_str!("debug.rs").lines().position(|l| l.contains("(x + y).tanh()")).expect("above") as u32;
+    assert_eq!(line_of_error(|| drop(gated(x.clone(), y.clone()))), Some(line));
+    assert_eq!(line_of_error(|| drop(gated::vjp(x.clone(), y.clone(), Want::ALL))), Some(line));
+    let here = line!() + 1;
+    assert_eq!(line_of_error(|| drop(einsum("ij,jk->ik", [x, y]))), Some(here));
 }

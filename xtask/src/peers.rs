@@ -7,6 +7,7 @@ use crate::workspace;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 pub(crate) const KERNELS: Program = Program {
@@ -94,17 +95,17 @@ impl Drop for Runner {
 }
 
 pub(crate) fn kernels(given: &Given) -> Result<bool, String> {
-    beside(given, "kernels")
+    beside(given, "kernels", &program("kernels")?)
 }
 
 pub(crate) fn ops(given: &Given) -> Result<bool, String> {
-    beside(given, "ops")
+    beside(given, "ops", &program("ops")?)
 }
 
 /// The times, then the memory of each training step in a process of its own, then its profile.
 pub(crate) fn cpu(given: &Given) -> Result<bool, String> {
-    beside(given, "cpu")?;
-    let program = build(&["-p", "cotangent-benches", "--bin", "cpu"])?;
+    let program = program("cpu")?;
+    beside(given, "cpu", &program)?;
     println!();
     for case in TRAINING {
         let ours = output_of(Command::new(&program).args(["memory", case]))?;
@@ -135,6 +136,11 @@ fn work(case: &str) -> Option<(f64, &'static str)> {
     }
 }
 
+/// Builds a program of `benches`.
+fn program(name: &str) -> Result<PathBuf, String> {
+    build(&["-p", "cotangent-benches", "--bin", name])
+}
+
 fn python(given: &Given) -> &str {
     given.text("--peer").unwrap_or("python3")
 }
@@ -150,8 +156,7 @@ fn peer(given: &Given, name: &str) -> Command {
 }
 
 /// Runs the cases of a program of `benches`, in turn with those of the peer of its name.
-fn beside(given: &Given, name: &str) -> Result<bool, String> {
-    let program = build(&["-p", "cotangent-benches", "--bin", name])?;
+fn beside(given: &Given, name: &str, program: &Path) -> Result<bool, String> {
     let mut ours = Runner::start(&mut Command::new(program))?;
     let mut peer = Runner::start(&mut peer(given, name)).ok();
     if peer.is_none() {

@@ -1,9 +1,9 @@
-//! The CPU backend: pooled memory, the driver that runs kernels tile by tile, matrix products,
-//! convolutions, and sorting.
+//! The CPU backend: pooled memory, the driver that runs kernels tile by tile, matrix products, convolutions, attention,
+//! and sorting.
 //!
 //! Kernels see contiguous tiles of the dtypes that they compute in; strides, broadcasting, aliasing, conversion between
-//! dtypes and threads are this crate's. Results do not depend
-//! on the number of threads. All of the workspace's unsafe code is here, in small modules that say why it is sound.
+//! dtypes and threads are this crate's. Results do not depend on the number of threads. All of the workspace's unsafe
+//! code is here, in small modules that say why it is sound.
 //!
 //! **Invariant:** no argument of `launch` or `library` reaches unsafe code before its dtype, shape, bounds and overlap
 //! with the other arguments are verified.

@@ -11,7 +11,7 @@ use crate::diff::{Pullback, Want};
 use crate::ops::{Operand, Value, fold};
 use crate::raise::raise;
 use crate::report;
-use crate::tensor::{Dims, Float, Kind, Raw, Tensor, broadcast, try_broadcast};
+use crate::tensor::{Dims, Float, Kind, Raw, Tensor, broadcast_all, try_broadcast};
 use cotangent_hal::{DType, Error};
 use std::marker::PhantomData;
 
@@ -217,7 +217,7 @@ fn run_vjp(fusion: &'static Fusion, operands: (Vec<Value<Float>>, DType), want: 
 fn rows(name: &str, tensors: Vec<Raw>, operands: u32) -> Vec<Given> {
     let is_row = |at: usize| operands >> at & 1 == 1;
     let wide = tensors.iter().enumerate().filter(|(at, _)| !is_row(*at));
-    let shape = wide.fold(Dims::new(), |all, (_, t)| broadcast(name, &all, &t.shape));
+    let shape = broadcast_all(name, wide.map(|(_, t)| &t.shape));
     if shape.is_empty() {
         let message = "the last axis of a tensor without axes is asked for".into();
         raise(Error::Shape { op: name.into(), message });

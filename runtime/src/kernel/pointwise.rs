@@ -6,7 +6,7 @@ use super::typed::{IntoGiven, Outs};
 use crate::diff::{Pullback, Want};
 use crate::ops::{Operand, Slot, Value, broadcast_run, float_of, summing_run};
 use crate::raise::raise;
-use crate::tensor::{Dims, Raw, Tensor, broadcast};
+use crate::tensor::{Dims, Raw, Tensor, broadcast_all};
 use cotangent_hal::{DType, Error, Kernel};
 
 /// A kernel of scalars: what it computes for each element.
@@ -168,7 +168,7 @@ pub fn apply_vjp(def: &'static Elementwise, args: Vec<Given>, want: Want) -> (Ou
     let Some(backward) = backward else { return (apply(def, args), Kept(None)) };
     let ins = tensors(def, args);
     let own: Vec<(Dims, DType)> = ins.iter().map(|x| (x.shape, x.dtype)).collect();
-    let shape = own.iter().fold(Dims::new(), |all, (s, _)| broadcast(def.forward.name, &all, s));
+    let shape = broadcast_all(def.forward.name, own.iter().map(|(shape, _)| shape));
     let uses = |source| backward.sources.contains(&source);
     let args = (0..).zip(&ins).map(|(a, x)| uses(Source::Arg(a)).then(|| x.clone().keep())).collect();
     let outs = broadcast_run(def.forward, ins);

@@ -3,7 +3,7 @@
 
 use super::fold;
 use crate::diff::{Pullback, Want};
-use crate::tensor::{Bool, Dims, Kind, Raw, Tensor, broadcast, launch};
+use crate::tensor::{Bool, Dims, Kind, Raw, Tensor, broadcast, broadcast_all, launch};
 use cotangent_hal::{Arg, DType, Kernel, Scalar};
 
 /// Runs a kernel of one input, in the input's memory where nothing else holds it.
@@ -90,7 +90,7 @@ pub(crate) fn broadcasting(kernel: &'static Kernel, ins: &[&Raw], out: DType, sc
 pub(crate) fn broadcast_run(kernel: &'static Kernel, ins: Vec<Raw>) -> Vec<Raw> {
     let name = kernel.name;
     ins.iter().for_each(|x| ins[0].same_device(name, x));
-    let shape = ins.iter().fold(Dims::new(), |all, x| broadcast(name, &all, &x.shape));
+    let shape = broadcast_all(name, ins.iter().map(|x| &x.shape));
     let (device, float) = (ins[0].device, float_of(ins.iter()));
     let mut outs: Vec<Raw> = vec![];
     for operand in &kernel.operands[ins.len()..] {
@@ -114,7 +114,7 @@ const SUMMED: usize = 512;
 #[track_caller]
 pub(crate) fn summing_run(kernel: &'static Kernel, ins: Vec<Raw>, own: &[Option<(Dims, DType)>]) -> Vec<Option<Raw>> {
     let name = kernel.name;
-    let shape = ins.iter().fold(Dims::new(), |all, x| broadcast(name, &all, &x.shape));
+    let shape = broadcast_all(name, ins.iter().map(|x| &x.shape));
     let (device, float, total) = (ins[0].device, float_of(ins.iter()), shape.numel());
     if total == 0 {
         let zeros = |(shape, dtype): &(Dims, DType)| Raw::full(&device, *dtype, shape, Scalar::Float(0.0));

@@ -165,10 +165,9 @@ impl Sum {
                 raise(Error::Argument { op: OP.into(), message: format!("`{text}`: {letter}{words}") })
             }
         };
-        let fail =
-            |message: String| -> ! { raise(Error::Shape { op: OP.into(), message: format!("`{text}`: {message}") }) };
+        let fault = |message: String| Error::Shape { op: OP.into(), message: format!("`{text}`: {message}") };
         if equation.count() != operands.len() {
-            fail(format!("{} terms for {} operands", equation.count(), operands.len()));
+            raise(fault(format!("{} terms for {} operands", equation.count(), operands.len())));
         }
         let (mut extents, mut dots) = ([1; 256], 0);
         let (mut terms, mut own) = (vec![], vec![]);
@@ -179,7 +178,11 @@ impl Sum {
             let fits = if term.dots.is_some() { rank >= term.len() } else { rank == term.len() };
             if !fits {
                 let (least, letters) = (if term.dots.is_some() { "at least " } else { "" }, term.len());
-                fail(format!("operand {} is {:?}, expected {least}{letters} axes for its term", at + 1, raw.shape));
+                raise(fault(format!(
+                    "operand {} is {:?}, expected {least}{letters} axes for its term",
+                    at + 1,
+                    raw.shape
+                )));
             }
             let further = rank - term.len();
             dots = if term.dots.is_some() { further.max(dots) } else { dots };
@@ -190,12 +193,12 @@ impl Sum {
                     *known = extent;
                 } else if extent != 1 && extent != *known {
                     let name = if label < DOTS { character(label) } else { "..." };
-                    fail(format!("`{name}` is {known} and {extent}"));
+                    raise(fault(format!("`{name}` is {known} and {extent}")));
                 }
             }
             own.push(Own { shape: raw.shape, dtype: raw.dtype, labels: labels.clone() });
             let Some((view, distinct)) = diagonal(&raw, &labels) else {
-                fail(format!("operand {} is {:?}: axes of one letter must be equal", at + 1, raw.shape))
+                raise(fault(format!("operand {} is {:?}: axes of one letter must be equal", at + 1, raw.shape)))
             };
             terms.push(Labelled { raw: view.cast(dtype), labels: distinct });
         }

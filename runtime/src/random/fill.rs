@@ -236,14 +236,14 @@ impl Tensor {
 /// Draws indices of one row of weights: each is where a uniform number falls among the sums of the weights before.
 #[track_caller]
 fn draw(weights: &[f64], count: usize, replacement: bool, rng: &mut Rng, drawn: &mut Vec<i64>) {
-    let fail = |message: String| -> ! { raise(Error::Argument { op: "multinomial".into(), message }) };
+    let fault = |message: String| Error::Argument { op: "multinomial".into(), message };
     if let Some(bad) = weights.iter().find(|w| !w.is_finite() || **w < 0.0) {
-        fail(format!("a weight is {bad}, expected finite numbers of at least 0"));
+        raise(fault(format!("a weight is {bad}, expected finite numbers of at least 0")));
     }
     let (mut left, positive) = (weights.to_vec(), weights.iter().filter(|w| **w > 0.0).count());
     let needed = if replacement { count.min(1) } else { count };
     if positive < needed {
-        fail(format!("{count} indices were asked for, but {positive} weights of a row are above 0"));
+        raise(fault(format!("{count} indices were asked for, but {positive} weights of a row are above 0")));
     }
     for _ in 0..count {
         let total: f64 = left.iter().sum();

@@ -117,6 +117,17 @@ pub(crate) fn broadcast(op: &str, a: &[usize], b: &[usize]) -> Dims {
     }
 }
 
+/// The shape that all of these broadcast to, as [`broadcast`] of two.
+#[track_caller]
+pub(crate) fn broadcast_all<'a>(op: &str, shapes: impl IntoIterator<Item = &'a Dims>) -> Dims {
+    // A closure would lose the caller's line.
+    let mut all = Dims::new();
+    for shape in shapes {
+        all = broadcast(op, &all, shape);
+    }
+    all
+}
+
 /// As [`broadcast`], or the axis, counted from the end, along which the shapes differ.
 pub(crate) fn try_broadcast(a: &[usize], b: &[usize]) -> Result<Dims, isize> {
     let (long, short) = if a.len() >= b.len() { (a, b) } else { (b, a) };

@@ -26,7 +26,7 @@ pub use sequence::Constant;
 pub use sizes::{Axes, Extent, Extents, IntoAxes, IntoShape};
 
 pub(crate) use bits::{Moves, of_each_size};
-pub(crate) use dims::{broadcast, try_broadcast};
+pub(crate) use dims::{broadcast, broadcast_all, try_broadcast};
 pub(crate) use raw::{Raw, launch};
 pub(crate) use sizes::{axis_below, axis_of};
 

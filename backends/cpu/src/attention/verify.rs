@@ -4,9 +4,7 @@ use super::Problem;
 use super::backward::Gradients;
 use super::forward::Results;
 use super::tile::Stack;
-use crate::backend::{block_of, in_use, refused};
-use crate::launch::{outside, range, repeats};
-use crate::memory::{Block, Borrow};
+use crate::launch::{Borrows, Views};
 use cotangent_hal::{Attention, AttentionGradients, DType, Error, Result, View};
 
 /// The operation's name in errors.
@@ -17,7 +15,7 @@ pub(super) struct Call<'a, R> {
     problem: Problem,
     results: R,
     empty: bool,
-    _borrows: Vec<Borrow<'a>>,
+    _borrows: Borrows<'a>,
 }
 
 impl<R: Copy> Call<'_, R> {
@@ -27,73 +25,27 @@ impl<R: Copy> Call<'_, R> {
     }
 }
 
-/// An operand with its name in messages.
-struct Operand<'a> {
-    name: &'static str,
-    view: &'a View<'a>,
-    block: &'a Block,
-    /// The first element and the one behind the last, in bytes.
-    range: (usize, usize),
-    written: bool,
-}
-
 /// Operands as they are collected.
-struct Operands<'a>(Vec<Operand<'a>>);
+struct Operands<'a>(Views<'a>);
 
 impl<'a> Operands<'a> {
     /// Takes an operand of that shape and dtype; its place in memory.
     fn take(
         &mut self,
         name: &'static str,
-        view: &'a View<'a>,
+        view: &View<'a>,
         shape: &[usize],
         dtypes: &[DType],
         written: bool,
     ) -> Result<Stack> {
-        if view.shape != shape || view.strides.len() != shape.len() {
+        if view.shape != shape {
             let message = format!("{name} has the shape {:?}, expected {shape:?}", view.shape);
             return Err(Error::Shape { op: OP.into(), message });
         }
-        if !dtypes.contains(&view.dtype) {
-            return Err(Error::Dtype { op: OP.into(), given: view.dtype, accepted: dtypes.to_vec() });
-        }
-        let block = block_of(view.buffer)?;
-        let Some((low, high)) = range(view, block) else {
-            return Err(Error::Shape { op: OP.into(), message: format!("{name} {}", outside(view, block)) });
-        };
-        if written && !view.is_empty() && repeats(view.shape, view.strides) {
-            return Err(refused(format!("{OP}: {name} repeats elements; give it memory of its own")));
-        }
-        let size = view.dtype.size();
-        self.0.push(Operand { name, view, block, range: (low * size, high * size), written });
-        let offset = if low < high { view.offset } else { 0 };
+        let ptr = if written { self.0.written(name, view, dtypes)? } else { self.0.read([name; 2], view, dtypes)? };
         let mut strides = [0; 4];
         strides[..view.strides.len()].copy_from_slice(view.strides);
-        Ok(Stack { ptr: block.ptr().wrapping_add(offset * size), dtype: view.dtype, strides })
-    }
-
-    /// The right to use all of the memory.
-    fn borrow(&self) -> Result<Vec<Borrow<'a>>> {
-        let mut borrows = Vec::new();
-        for (i, a) in self.0.iter().enumerate() {
-            let same = |b: &Operand<'_>| std::ptr::eq(a.block, b.block);
-            for b in self.0[..i].iter().filter(|b| same(b) && (a.written || b.written)) {
-                if a.range.0 < b.range.1 && b.range.0 < a.range.1 {
-                    let message = format!("{OP}: {} overlaps {}; give each result memory of its own", a.name, b.name);
-                    return Err(refused(message));
-                }
-            }
-            // A buffer that holds several operands is borrowed once.
-            if !self.0[..i].iter().any(same) {
-                let written = self.0.iter().any(|b| same(b) && b.written);
-                borrows.push(a.block.borrow(written).ok_or_else(in_use)?);
-            }
-        }
-        Ok(borrows)
-    }
-
-    fn writes_nothing(&self) -> bool {
-        self.0.iter().all(|operand| !operand.written || operand.view.is_empty())
+        Ok(Stack { ptr, dtype: view.dtype, strides })
     }
 }
 
@@ -147,10 +99,10 @@ fn problem<'a>(of: &'a Attention<'a>, operands: &mut Operands<'a>) -> Result<Pro
 
 /// Verifies a forward call.
 pub(super) fn forward<'a>(of: &'a Attention<'a>, out: &'a View<'a>, lse: &'a View<'a>) -> Result<Call<'a, Results>> {
-    let mut operands = Operands(Vec::new());
+    let mut operands = Operands(Views::of(OP));
     let problem = problem(of, &mut operands)?;
     let results = results(&problem, out, lse, &mut operands, true)?;
-    Ok(Call { problem, results, empty: operands.writes_nothing(), _borrows: operands.borrow()? })
+    Ok(Call { problem, results, empty: operands.0.writes_nothing(), _borrows: operands.0.borrow()? })
 }
 
 /// Verifies a backward call.
@@ -159,7 +111,7 @@ pub(super) fn backward<'a>(
     [out, lse, d_out]: [&'a View<'a>; 3],
     wanted: &'a AttentionGradients<'a>,
 ) -> Result<Call<'a, Gradients>> {
-    let mut operands = Operands(Vec::new());
+    let mut operands = Operands(Views::of(OP));
     let problem = problem(of, &mut operands)?;
     let dtype = problem.q.dtype;
     let results = results(&problem, out, lse, &mut operands, false)?;
@@ -177,7 +129,7 @@ pub(super) fn backward<'a>(
         d_v: written("d_v", d_v, of.v.shape, dtype)?,
         d_mask: written("d_mask", d_mask, &scores, dtype.compute())?,
     };
-    Ok(Call { problem, results: gradients, empty: operands.writes_nothing(), _borrows: operands.borrow()? })
+    Ok(Call { problem, results: gradients, empty: operands.0.writes_nothing(), _borrows: operands.0.borrow()? })
 }
 
 fn results<'a>(

@@ -5,9 +5,9 @@ mod implicit;
 mod patches;
 mod plain;
 
-use crate::backend::{block_of, in_use, refused, threads};
+use crate::backend::{refused, threads};
 use crate::gemm::{Element, Stored};
-use crate::launch::{outside, range, repeats};
+use crate::launch::{Few, Views};
 use crate::memory::{Block, Pool};
 use crate::strided::{self, Side, Way};
 use cotangent_hal::native::Level;
@@ -15,6 +15,9 @@ use cotangent_hal::{ConvolutionPart, DType, Error, Result, View, Window};
 use implicit::Means;
 use std::slice;
 use std::sync::Arc;
+
+/// The operands in messages.
+const NAMES: [&str; 4] = ["the input", "the weight", "the output", "the bias"];
 
 /// Multiplications from which a convolution is worth several threads.
 const PARALLEL: usize = 1 << 17;
@@ -51,14 +54,6 @@ pub(crate) fn convolution(
     bias: Option<&View<'_>>,
     window: &Window,
 ) -> Result<()> {
-    let dtype = x.dtype;
-    if !dtype.is_float() {
-        return Err(Error::Dtype { op: "convolution".into(), given: dtype, accepted: DType::FLOATS.to_vec() });
-    }
-    let views: Vec<&View<'_>> = [x, w, y].into_iter().chain(bias).collect();
-    if let Some(other) = views.iter().find(|view| view.dtype != dtype) {
-        return Err(Error::Dtype { op: "convolution".into(), given: other.dtype, accepted: vec![dtype] });
-    }
     let extents = extents(x, w, y, window).ok_or_else(|| misshapen(x, w, y, window))?;
     if let Some(bias) = bias {
         if part != ConvolutionPart::Output {
@@ -74,38 +69,23 @@ pub(crate) fn convolution(
         ConvolutionPart::Weight => 1,
         ConvolutionPart::Output => 2,
     };
-    let blocks = views.iter().map(|view| block_of(view.buffer)).collect::<Result<Vec<_>>>()?;
-    let mut ranges = Vec::with_capacity(4);
-    for (i, view) in views.iter().enumerate() {
-        let Some(range) = range(view, blocks[i]) else {
-            let message = format!("the {} {}", ["input", "weight", "output", "bias"][i], outside(view, blocks[i]));
-            return Err(Error::Shape { op: "convolution".into(), message });
+    let (dtype, mut views) = (x.dtype, Views::of("convolution"));
+    let mut places = Few::<_, 4>::new();
+    for (i, (view, name)) in [x, w, y].into_iter().chain(bias).zip(NAMES).enumerate() {
+        let dtypes = if i == 0 { &DType::FLOATS[..] } else { &[dtype] };
+        let ptr = if i == target {
+            views.written(name, view, dtypes)
+        } else {
+            views.read([name, "an operand"], view, dtypes)
         };
-        ranges.push(range);
+        places.push((view, ptr?));
     }
-    if views[target].is_empty() {
+    if views.writes_nothing() {
         return Ok(());
     }
-    if repeats(views[target].shape, views[target].strides) {
-        return Err(refused("convolution: the result repeats elements; give it memory of its own".into()));
-    }
-    let (low, high) = ranges[target];
-    for i in (0..views.len()).filter(|&i| i != target) {
-        if std::ptr::eq(blocks[i], blocks[target]) && ranges[i].0 < high && low < ranges[i].1 {
-            return Err(refused("convolution: the result overlaps an operand; give it memory of its own".into()));
-        }
-    }
-    // A buffer that holds several operands is borrowed once, for writing where one of them is the result.
-    let mut borrows = Vec::with_capacity(4);
-    for i in 0..views.len() {
-        if !(0..i).any(|j| std::ptr::eq(blocks[i], blocks[j])) {
-            borrows.push(blocks[i].borrow(std::ptr::eq(blocks[i], blocks[target])).ok_or_else(in_use)?);
-        }
-    }
-    let mut operands = Vec::with_capacity(4);
-    for (i, view) in views.iter().enumerate() {
-        let offset = if ranges[i].0 < ranges[i].1 { view.offset } else { 0 };
-        let ptr = blocks[i].ptr().wrapping_add(offset * dtype.size());
+    let _borrows = views.borrow()?;
+    let mut operands = Few::<_, 4>::new();
+    for (i, &(view, ptr)) in places.iter().enumerate() {
         // SAFETY: the elements are verified and borrowed; those of the target are distinct and overlap no other.
         operands.push(unsafe { Dense::new(pool, view, ptr, i != target) }?);
     }
@@ -117,7 +97,7 @@ pub(crate) fn convolution(
         } else {
             run::<f32>(means, part, &extents, window, &operands)?;
         }
-        operands[target].store(pool, views[target])
+        operands[target].store(pool, places[target].0)
     }
 }
 

@@ -4,8 +4,8 @@
 //! * [`Kernel`](kernel::Kernel) computes one tile, on packed panels or on matrices as they lie.
 //! * [`Factor`] fills panels: a matrix of any strides and dtype ([`Strided`]), or whatever else has rows and terms.
 //! * [`Product`] cuts a product into blocks for the caches and tiles for the kernel, packs what is read often enough to
-//!   pay for it, and shares the work out; [`Output`] says where
-//!   results go, its [`Epilogue`] what is applied to them before.
+//!   pay for it, and shares the work out; [`Output`] says where results go, its [`Epilogue`] what is applied to them
+//!   before.
 //! * [`in_parts`] cuts long sums, where there is little else to share out.
 //!
 //! How a product is cut depends on its shape alone and each element is summed in one order, so that its bits do not

@@ -4,10 +4,9 @@
 mod batch;
 mod vector;
 
-use crate::backend::{block_of, in_use, refused};
 use crate::gemm::{Epilogue, Extents, Matrix, Stored};
-use crate::launch::{outside, range, repeats};
-use crate::memory::{Block, Pool};
+use crate::launch::Views;
+use crate::memory::Pool;
 use crate::strided::{self, Side, Way};
 use batch::Batch;
 use cotangent_hal::native::Level;
@@ -23,58 +22,30 @@ pub(crate) fn matmul(
     epilogue: &cotangent_hal::Epilogue<'_>,
 ) -> Result<()> {
     let dtype = a.dtype;
-    if !dtype.is_float() {
-        return Err(Error::Dtype { op: "matmul".into(), given: dtype, accepted: DType::FLOATS.to_vec() });
-    }
-    let bias = epilogue.bias.as_ref();
-    if let Some(other) = [b, out].into_iter().chain(bias).find(|view| view.dtype != dtype) {
-        return Err(Error::Dtype { op: "matmul".into(), given: other.dtype, accepted: vec![dtype] });
-    }
     let (&[count, m, k], &[b_count, b_k, n], &[c_count, c_m, c_n]) = (a.shape, b.shape, out.shape) else {
         return Err(misshapen(a, b, out));
     };
     if (b_count, b_k, c_count, c_m, c_n) != (count, k, count, m, n) {
         return Err(misshapen(a, b, out));
     }
+    let bias = epilogue.bias.as_ref();
     if let Some(bias) = bias.filter(|bias| bias.shape != [n]) {
         let message = format!("the bias of `{:?}` is `{:?}`, expected `[{n}]`", out.shape, bias.shape);
         return Err(Error::Shape { op: "matmul".into(), message });
     }
-    // The product comes first, then all that is read.
-    let views = [Some(out), Some(a), Some(b), bias];
-    let mut places: [Option<Place<'_>>; 4] = [None; 4];
-    for ((view, place), name) in views.iter().zip(&mut places).zip(["product", "left factor", "right factor", "bias"]) {
-        let Some(view) = view else { continue };
-        let block = block_of(view.buffer)?;
-        let Some(range) = range(view, block) else {
-            let message = format!("the {name} {}", outside(view, block));
-            return Err(Error::Shape { op: "matmul".into(), message });
-        };
-        *place = Some(Place { block, range });
-    }
-    let [Some(product), Some(left), Some(right), _] = places else { return Err(misshapen(a, b, out)) };
-    if product.range.0 == product.range.1 {
+    let mut views = Views::of("matmul");
+    let left = views.read(["the left factor", "a factor"], a, &DType::FLOATS)?;
+    let right = views.read(["the right factor", "a factor"], b, &[dtype])?;
+    let bias = match bias {
+        Some(view) => Some((views.read(["the bias"; 2], view, &[dtype])?, view.strides[0])),
+        None => None,
+    };
+    let product = views.written("the product", out, &[dtype])?;
+    if views.writes_nothing() {
         return Ok(());
     }
-    if repeats(out.shape, out.strides) {
-        return Err(refused("matmul: the product repeats elements; give it memory of its own".into()));
-    }
-    for (place, name) in [(Some(left), "a factor"), (Some(right), "a factor"), (places[3], "the bias")] {
-        if place.is_some_and(|place| place.overlaps(&product)) {
-            return Err(refused(format!("matmul: the product overlaps {name}; give it memory of its own")));
-        }
-    }
-    // A buffer that holds several of them is borrowed once, for writing where one is the product.
-    let mut borrows = [const { None }; 4];
-    for (i, place) in places.iter().enumerate() {
-        let Some(place) = place else { continue };
-        if !places[..i].iter().flatten().any(|other| std::ptr::eq(other.block, place.block)) {
-            borrows[i] = Some(place.block.borrow(i == 0).ok_or_else(in_use)?);
-        }
-    }
-    let extents = Extents { m, n, k };
-    let call = Call { pool, level, count, extents, a: left.first(a), b: right.first(b), out: product.first(out) };
-    let bias = bias.zip(places[3]).map(|(view, place)| (place.first(view), view.strides[0]));
+    let _borrows = views.borrow()?;
+    let call = Call { pool, level, count, extents: Extents { m, n, k }, a: left, b: right, out: product };
     // SAFETY: the elements are verified and borrowed; the products are distinct and overlap nothing that is read.
     unsafe {
         match dtype {
@@ -84,27 +55,6 @@ pub(crate) fn matmul(
             DType::BF16 => call.run::<bf16>([a, b, out], bias, epilogue),
             DType::I64 | DType::I32 | DType::U8 | DType::Bool => Ok(()),
         }
-    }
-}
-
-/// Where a verified view lies.
-#[derive(Clone, Copy)]
-struct Place<'a> {
-    block: &'a Block,
-    /// Its lowest element, and what follows its highest.
-    range: (usize, usize),
-}
-
-impl Place<'_> {
-    fn overlaps(&self, other: &Place<'_>) -> bool {
-        let ((l, h), (low, high)) = (self.range, other.range);
-        std::ptr::eq(self.block, other.block) && l < high && low < h
-    }
-
-    /// The first element, which an empty view does not have.
-    fn first(&self, view: &View<'_>) -> *mut u8 {
-        let offset = if self.range.0 < self.range.1 { view.offset } else { 0 };
-        self.block.ptr().wrapping_add(offset * view.dtype.size())
     }
 }
 

@@ -8,8 +8,8 @@ mod element;
 mod least;
 mod radix;
 
-use crate::backend::{block_of, in_use, refused, threads};
-use crate::launch::{outside, range, repeats};
+use crate::backend::threads;
+use crate::launch::Views;
 use crate::memory::{Block, Pool};
 use cotangent_hal::{DType, Error, Memory, Result, View};
 use element::{Element, Truth, Word};
@@ -58,11 +58,7 @@ struct Lines<'a> {
 // SAFETY: as for a line.
 unsafe impl Sync for Lines<'_> {}
 
-impl<'a> Lines<'a> {
-    fn new(view: &'a View<'a>, block: &Block) -> Self {
-        Lines { view, ptr: block.ptr().wrapping_add(view.offset * view.dtype.size()) }
-    }
-
+impl Lines<'_> {
     fn line<T>(&self, row: usize) -> Line<T> {
         let (mut rest, mut at) = (row, 0);
         let last = self.view.shape.len() - 1;
@@ -89,11 +85,6 @@ struct Call<'a> {
 /// See [`LibraryCall::Sort`](cotangent_hal::LibraryCall::Sort).
 pub(crate) fn sort(pool: &Arc<Pool>, x: &View<'_>, values: &View<'_>, at: &View<'_>, descending: bool) -> Result<()> {
     let dtype = x.dtype;
-    for (view, wanted) in [(values, dtype), (at, DType::I64)] {
-        if view.dtype != wanted {
-            return Err(Error::Dtype { op: "sort".into(), given: view.dtype, accepted: vec![wanted] });
-        }
-    }
     let (Some((&n, rows)), Some((&k, kept))) = (x.shape.split_last(), values.shape.split_last()) else {
         return Err(misshapen(x, values, at));
     };
@@ -104,35 +95,14 @@ pub(crate) fn sort(pool: &Arc<Pool>, x: &View<'_>, values: &View<'_>, at: &View<
         let message = format!("rows of {n} elements were given, of which no more than {} are supported yet", u32::MAX);
         return Err(Error::Shape { op: "sort".into(), message });
     }
-    let views = [x, values, at];
-    let blocks = [block_of(x.buffer)?, block_of(values.buffer)?, block_of(at.buffer)?];
-    let mut ranges = [(0, 0); 3];
-    for i in 0..3 {
-        let Some(range) = range(views[i], blocks[i]) else {
-            let name = ["input", "values", "positions"][i];
-            let message = format!("the {name} {}", outside(views[i], blocks[i]));
-            return Err(Error::Shape { op: "sort".into(), message });
-        };
-        ranges[i] = (range.0 * views[i].dtype.size(), range.1 * views[i].dtype.size());
-    }
-    if values.is_empty() {
+    let mut views = Views::of("sort");
+    let x = Lines { view: x, ptr: views.read(["the input"; 2], x, &[dtype])? };
+    let values = Lines { view: values, ptr: views.written("the tensor of values", values, &[dtype])? };
+    let at = Lines { view: at, ptr: views.written("the tensor of positions", at, &[DType::I64])? };
+    if views.writes_nothing() {
         return Ok(());
     }
-    for i in 1..3 {
-        if repeats(views[i].shape, views[i].strides) {
-            return Err(refused("sort: a result repeats elements; give it memory of its own".into()));
-        }
-        for j in 0..i {
-            if std::ptr::eq(blocks[i], blocks[j]) && ranges[i].0 < ranges[j].1 && ranges[j].0 < ranges[i].1 {
-                return Err(refused("sort: a result overlaps another operand; give it memory of its own".into()));
-            }
-        }
-    }
-    // A buffer that holds several operands is borrowed once, for writing.
-    let shared = |i: usize| (i + 1..3).any(|j| std::ptr::eq(blocks[i], blocks[j]));
-    let borrow = |i: usize| if shared(i) { Ok(None) } else { blocks[i].borrow(i > 0).map(Some).ok_or_else(in_use) };
-    let _borrows = [borrow(0)?, borrow(1)?, borrow(2)?];
-    let [x, values, at] = [0, 1, 2].map(|i| Lines::new(views[i], blocks[i]));
+    let _borrows = views.borrow()?;
     let call = Call { x, values, at, rows: rows.iter().product(), n, k, descending };
     // SAFETY: the elements are verified and borrowed, of the type that the dtype names; results are distinct.
     unsafe {

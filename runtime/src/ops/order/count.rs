@@ -69,9 +69,9 @@ impl Tensor {
     #[track_caller]
     pub fn histc(self, bins: usize, min: f64, max: f64) -> Tensor {
         let (x, axes) = (&self.raw, all(self.rank()));
-        let refuse = |message: String| -> ! { raise(Error::Argument { op: "histc".into(), message }) };
+        let fault = |message: String| Error::Argument { op: "histc".into(), message };
         if bins == 0 {
-            refuse("0 bins were asked for, expected at least 1".into());
+            raise(fault("0 bins were asked for, expected at least 1".into()));
         }
         let (mut low, mut high) = (min, max);
         if min == max && x.numel() > 0 {
@@ -82,7 +82,7 @@ impl Tensor {
             (low, high) = (low - 1.0, high + 1.0);
         }
         if !(low.is_finite() && high.is_finite() && low < high) {
-            refuse(format!("the range is {low} to {high}, expected finite ends in ascending order"));
+            raise(fault(format!("the range is {low} to {high}, expected finite ends in ascending order")));
         }
         let numbers = [low, high].map(|n| Arg::Scalar(Scalar::Float(n)));
         let counts = counted(x, bins, |out| {

@@ -92,14 +92,10 @@ const fn channelled(inputs: &[Shape], axis: usize) -> Step {
 }
 
 const fn convolution(inputs: &[Shape], plain: &[Plain], axes: usize) -> Step {
-    let (x, weight) = (input(inputs, 0), input(inputs, 1));
-    if let Some(fail) = ranks(&x, &weight, axes) {
-        return Step::mistake(fail);
-    }
-    let groups = number(&argument_or(plain, 3, 1));
-    if !x.full() || !weight.full() {
-        return Step::UNKNOWN;
-    }
+    let Operands { x, weight, groups } = match operands(inputs, plain, axes) {
+        Ok(operands) => operands,
+        Err(step) => return step,
+    };
     let (needs, given) = (x.axis(1).div(groups), weight.axis(1));
     if weight.axis(1).mul(groups).differs(&x.axis(1)) {
         return Step::mistake(Fail::Filters { input: x, weight, axis: 1, needs });
@@ -119,7 +115,7 @@ const fn convolution(inputs: &[Shape], plain: &[Plain], axes: usize) -> Step {
     while i < axes {
         let (stride, padding) = (size(&argument_or(plain, 0, 1), i, axes), size(&argument_or(plain, 1, 0), i, axes));
         let dilation = size(&argument_or(plain, 2, 1), i, axes);
-        let reach = dilation.mul(weight.axis(2 + i).sub(Dim::lit(1))).add(Dim::lit(1));
+        let reach = reach(&weight.axis(2 + i), dilation);
         let padded = x.axis(2 + i).add(padding.mul(Dim::lit(2)));
         if reach.exceeds(&padded) {
             return Step::mistake(Fail::Window { shape: x, axis: 2 + i, reach, padded });
@@ -135,14 +131,10 @@ const fn convolution(inputs: &[Shape], plain: &[Plain], axes: usize) -> Step {
 }
 
 const fn transposed(inputs: &[Shape], plain: &[Plain], axes: usize) -> Step {
-    let (x, weight) = (input(inputs, 0), input(inputs, 1));
-    if let Some(fail) = ranks(&x, &weight, axes) {
-        return Step::mistake(fail);
-    }
-    let groups = number(&argument_or(plain, 3, 1));
-    if !x.full() || !weight.full() {
-        return Step::UNKNOWN;
-    }
+    let Operands { x, weight, groups } = match operands(inputs, plain, axes) {
+        Ok(operands) => operands,
+        Err(step) => return step,
+    };
     if weight.axis(0).differs(&x.axis(1)) {
         return Step::mistake(Fail::Filters { input: x, weight, axis: 0, needs: x.axis(1) });
     }
@@ -163,7 +155,7 @@ const fn transposed(inputs: &[Shape], plain: &[Plain], axes: usize) -> Step {
         let (stride, padding) = (size(&argument_or(plain, 0, 1), i, axes), size(&argument_or(plain, 1, 0), i, axes));
         let (more, dilation) = (size(&argument_or(plain, 2, 0), i, axes), size(&argument_or(plain, 4, 1), i, axes));
         let steps = x.axis(2 + i).sub(Dim::lit(1)).mul(stride);
-        let reach = dilation.mul(weight.axis(2 + i).sub(Dim::lit(1))).add(Dim::lit(1));
+        let reach = reach(&weight.axis(2 + i), dilation);
         let (covered, around) = (steps.add(reach).add(more), padding.mul(Dim::lit(2)));
         if covers(&around, &covered) {
             return Step::mistake(Fail::Window { shape: x, axis: 2 + i, reach: around, padded: covered });
@@ -194,7 +186,7 @@ const fn pooled(inputs: &[Shape], plain: &[Plain], axes: usize, dilation: Plain,
         let axis = x.len() - axes + i;
         let (kernel, stride) = (size(&kernel, i, axes), size(&stride, i, axes));
         let padding = size(&argument_or(plain, 2, 0), i, axes);
-        let reach = size(&dilation, i, axes).mul(kernel.sub(Dim::lit(1))).add(Dim::lit(1));
+        let reach = reach(&kernel, size(&dilation, i, axes));
         let padded = x.axis(axis).add(padding.mul(Dim::lit(2)));
         if reach.exceeds(&padded) {
             return Step::mistake(Fail::Window { shape: x, axis, reach, padded });
@@ -245,15 +237,40 @@ const fn adapted(inputs: &[Shape], plain: &[Plain], axes: usize) -> Step {
     step
 }
 
-const fn ranks(x: &Shape, weight: &Shape, axes: usize) -> Option<Fail> {
-    let rank = axes + 2;
-    if x.len() > rank || (x.full() && x.len() != rank) {
-        return Some(Fail::Rank { shape: *x, least: rank, most: rank });
+/// Images, filters and groups of a convolution either way.
+struct Operands {
+    x: Shape,
+    weight: Shape,
+    groups: Dim,
+}
+
+/// The operands, where both shapes are known; else what can be said without them.
+#[allow(clippy::result_large_err, reason = "a `const fn` has no box for it, and it runs at compile time")]
+const fn operands(inputs: &[Shape], plain: &[Plain], axes: usize) -> Result<Operands, Step> {
+    let (x, weight, rank) = (input(inputs, 0), input(inputs, 1), axes + 2);
+    if let Some(fail) = rank_fail(&x, rank) {
+        return Err(Step::mistake(fail));
     }
-    if weight.len() > rank || (weight.full() && weight.len() != rank) {
-        return Some(Fail::Rank { shape: *weight, least: rank, most: rank });
+    if let Some(fail) = rank_fail(&weight, rank) {
+        return Err(Step::mistake(fail));
+    }
+    if !x.full() || !weight.full() {
+        return Err(Step::UNKNOWN);
+    }
+    Ok(Operands { x, weight, groups: number(&argument_or(plain, 3, 1)) })
+}
+
+/// The mistake of a shape that cannot have that rank.
+const fn rank_fail(shape: &Shape, rank: usize) -> Option<Fail> {
+    if shape.len() > rank || (shape.full() && shape.len() != rank) {
+        return Some(Fail::Rank { shape: *shape, least: rank, most: rank });
     }
     None
+}
+
+/// How many elements of an axis a filter or a window spans.
+const fn reach(kernel: &Dim, dilation: Dim) -> Dim {
+    dilation.mul(kernel.sub(Dim::lit(1))).add(Dim::lit(1))
 }
 
 /// The mistake of groups that do not divide an axis.

@@ -9,6 +9,7 @@ mod ir;
 mod live;
 mod lower;
 mod parse;
+mod unpack;
 
 use crate::diags::Diags;
 use crate::{dump, fallback};

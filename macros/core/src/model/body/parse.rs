@@ -1,7 +1,7 @@
 //! Signatures: from the user's items to [`ast`](super::ast). Bodies stay as they are.
 
 use super::ast::{Function, Impl, Kind, Output, Param, Part};
-use super::check;
+use super::{check, unpack};
 use crate::diags::Diags;
 use crate::dims::{self, TensorType};
 use syn::spanned::Spanned;
@@ -89,7 +89,10 @@ fn function(
     }
     let broken = diags.len() > before;
     match differentiable {
-        true => check::syntax(&block, diags),
+        true => {
+            unpack::block(&mut block);
+            check::syntax(&block, diags);
+        }
         false => check::without_value(|marks| marks.visit_block_mut(&mut block), diags),
     }
     let cfgs = attrs.iter().filter(|a| a.path().is_ident("cfg")).cloned().collect();
