@@ -15,7 +15,7 @@ pub use crate::{
     __model_enum as model_enum, __model_stub as model_stub,
 };
 pub use crate::{__layer, Device, Error, Rng};
-pub use cotangent_hal::{function, kernel, native, raw_kernel};
+pub use cotangent_hal::{Activation, function, kernel, native, raw_kernel};
 pub use data::*;
 pub use keep::*;
 pub use serde;

@@ -104,8 +104,8 @@ impl Backend for CpuBackend {
                 matmul::matmul(&self.pool, self.level, [a, b, out], epilogue)
             }
             LibraryCall::Sort { x, values, at, descending } => order::sort(&self.pool, x, values, at, *descending),
-            LibraryCall::Convolution { part, x, w, y, bias, window } => {
-                conv::convolution(&self.pool, self.level, *part, [x, w, y], bias.as_ref(), window)
+            LibraryCall::Convolution { part, x, w, y, epilogue, window } => {
+                conv::convolution(&self.pool, self.level, *part, [x, w, y], epilogue, window)
             }
             LibraryCall::Attention { of, out, lse } => attention::forward(&self.pool, self.level, of, out, lse),
             LibraryCall::AttentionBackward { of, out, lse, d_out, wanted } => {

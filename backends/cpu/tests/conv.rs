@@ -4,9 +4,9 @@ mod views;
 
 use cotangent_cpu::CpuBackend;
 use cotangent_hal::native::Level;
-use cotangent_hal::{Backend, ConvolutionPart, DType, Error, LibraryCall, Window};
+use cotangent_hal::{Activation, Backend, ConvolutionPart, DType, Epilogue, Error, LibraryCall, Window};
 use half::bf16;
-use views::{Random, Tensor, cases};
+use views::{Random, Tensor, activated, cases};
 
 const PARTS: [ConvolutionPart; 3] = [ConvolutionPart::Output, ConvolutionPart::Input, ConvolutionPart::Weight];
 
@@ -16,14 +16,15 @@ struct Call {
     w: Tensor,
     y: Tensor,
     bias: Option<Tensor>,
+    activation: Activation,
     window: Window,
 }
 
 impl Call {
     fn run(&self, cpu: &CpuBackend, part: ConvolutionPart) -> Result<(), Error> {
-        let bias = self.bias.as_ref().map(Tensor::view);
+        let epilogue = Epilogue { bias: self.bias.as_ref().map(Tensor::view), activation: self.activation };
         let (x, w, y) = (self.x.view(), self.w.view(), self.y.view());
-        cpu.library(&LibraryCall::Convolution { part, x, w, y, bias, window: &self.window })
+        cpu.library(&LibraryCall::Convolution { part, x, w, y, epilogue, window: &self.window })
     }
 
     fn target(&self, part: ConvolutionPart) -> &Tensor {
@@ -39,11 +40,6 @@ impl Call {
         let [x, w, y] = [&self.x, &self.w, &self.y].map(|t| t.values(cpu));
         let mut out = vec![0.0; self.target(part).places().len()];
         let (xs, ws, ys) = (&self.x.shape, &self.w.shape, &self.y.shape);
-        if let Some(bias) = &self.bias {
-            let bias = bias.values(cpu);
-            let plane = ys[2] * ys[3];
-            out.iter_mut().enumerate().for_each(|(i, y)| *y = bias[i / plane % ys[1]]);
-        }
         let Window { stride, padding, dilation, groups } = self.window;
         let index = |shape: &[usize], at: [usize; 4]| at.iter().zip(shape).fold(0, |sum, (i, n)| sum * n + i);
         let all = |shape: &[usize]| {
@@ -68,6 +64,12 @@ impl Call {
                 }
             }
         }
+        if let Some(bias) = &self.bias {
+            let (bias, shape) = (bias.values(cpu), &self.target(part).shape);
+            let plane = shape[2] * shape[3];
+            out.iter_mut().enumerate().for_each(|(i, y)| *y += bias[i / plane % shape[1]]);
+        }
+        out.iter_mut().for_each(|y| *y = activated(self.activation, *y));
         out
     }
 
@@ -96,9 +98,11 @@ fn random(cpu: &CpuBackend, r: &mut Random, part: ConvolutionPart, size: usize) 
     let x = strided(r, &[n, c * groups, image[0], image[1]], part != ConvolutionPart::Input);
     let w = strided(r, &[o * groups, c, filter[0], filter[1]], part != ConvolutionPart::Weight);
     let y = strided(r, &[n, o * groups, output[0], output[1]], part != ConvolutionPart::Output);
-    let with_bias = part == ConvolutionPart::Output && r.once_in(2);
-    let bias = with_bias.then(|| strided(r, &[o * groups], true));
-    Call { x, w, y, bias, window: Window { stride, padding, dilation, groups } }
+    let channels = if part == ConvolutionPart::Input { c } else { o } * groups;
+    let bias = (part != ConvolutionPart::Weight && r.once_in(2)).then(|| strided(r, &[channels], true));
+    let relu = part != ConvolutionPart::Weight && r.once_in(2);
+    let activation = if relu { Activation::Relu } else { Activation::Identity };
+    Call { x, w, y, bias, activation, window: Window { stride, padding, dilation, groups } }
 }
 
 #[test]
@@ -141,10 +145,61 @@ fn larger_extents() {
                 let w = of(r, &[filters, channels / window.groups, filter, filter]);
                 let y = of(r, &[images, filters, side_of_y, side_of_y]);
                 let bias = (part == ConvolutionPart::Output).then(|| of(r, &[filters]));
-                Call { x, w, y, bias, window }.check(&cpu, part);
+                Call { x, w, y, bias, activation: Activation::Identity, window }.check(&cpu, part);
             }
         }
     }
+}
+
+/// Functions in the epilogue are those of products, whatever computes the sums.
+#[test]
+fn functions() {
+    let r = &mut Random(5);
+    let window = |stride, groups| Window { stride: [stride; 2], padding: [1; 2], dilation: [1; 2], groups };
+    let images: &[usize] = if cfg!(miri) { &[1] } else { &[1, 64] };
+    for &level in Level::available() {
+        let cpu = CpuBackend::with_level(level);
+        let all = [Activation::Relu, Activation::Gelu, Activation::GeluTanh, Activation::Silu];
+        for (i, activation) in all.into_iter().enumerate() {
+            for (j, dtype) in DType::FLOATS.into_iter().enumerate() {
+                let [channels, groups, stride] = [[6, 1, 1], [6, 6, 1], [6, 1, 2], [6, 6, 2]][(i + j) % 4];
+                let out = 5 / stride + stride % 2;
+                for (&n, part) in images.iter().flat_map(|n| PARTS[..2].iter().map(move |part| (n, *part))) {
+                    let of = |r: &mut Random, shape: &[usize]| Tensor::strided(&cpu, r, dtype, shape, false);
+                    let (x, y) = (of(r, &[n, channels, 6, 6]), of(r, &[n, channels, out, out]));
+                    let (w, bias) = (of(r, &[channels, 6 / groups, 3, 3]), Some(of(r, &[channels])));
+                    let mut call =
+                        Call { x, w, y, bias, activation: Activation::Identity, window: window(stride, groups) };
+                    let sums = call.naive(&cpu, part);
+                    call.activation = activation;
+                    call.run(&cpu, part).unwrap();
+                    let unit = [1e-14, 1e-6, 1e-3, 8e-3][j];
+                    for (got, x) in call.target(part).values(&cpu).iter().zip(sums) {
+                        let want = activated(activation, x);
+                        let near = (got - want).abs() <= unit * (want.abs() + x.abs().min(1.0));
+                        assert!(near, "{activation:?} of {x} is {got}, not {want}: {dtype}, {part:?}, {groups} groups");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What lies beside the elements that a filter meets does not matter, not even where it is no number.
+#[test]
+fn infinite_neighbours() {
+    let cpu = CpuBackend::new();
+    let r = &mut Random(6);
+    let of = |r: &mut Random, shape: &[usize]| Tensor::contiguous(&cpu, r, DType::F32, shape);
+    let (x, w, y) = (of(r, &[1, 1, 3, 5]), of(r, &[1, 1, 1, 3]), of(r, &[1, 1, 3, 3]));
+    let mut values = x.values(&cpu).iter().map(|&x| x as f32).collect::<Vec<_>>();
+    (0..3).for_each(|row| values[5 * row + 4] = f32::INFINITY);
+    cpu.write(&x.buffer, &values.iter().flat_map(|x| x.to_ne_bytes()).collect::<Vec<_>>()).unwrap();
+    let window = Window { stride: [1; 2], padding: [0; 2], dilation: [1; 2], groups: 1 };
+    let call = Call { x, w, y, bias: None, activation: Activation::Identity, window };
+    call.run(&cpu, ConvolutionPart::Weight).unwrap();
+    let filter = call.w.values(&cpu);
+    assert!(filter[0].is_finite() && filter[1].is_finite() && !filter[2].is_finite(), "{filter:?}");
 }
 
 #[test]
@@ -178,7 +233,7 @@ fn sums_of_16_bit_floats_are_rounded_once() {
     let (x, w) = (ones(r, &[1, 1, 20, 20]), ones(r, &[1, 1, 20, 20]));
     let y = Tensor::contiguous(&cpu, r, DType::BF16, &[1, 1, 1, 1]);
     let window = Window { stride: [1; 2], padding: [0; 2], dilation: [1; 2], groups: 1 };
-    let call = Call { x, w, y, bias: None, window };
+    let call = Call { x, w, y, bias: None, activation: Activation::Identity, window };
     call.run(&cpu, ConvolutionPart::Output).unwrap();
     // Added up in `bf16`, ones stop at 256.
     assert_eq!(call.y.values(&cpu), [400.0]);
@@ -197,7 +252,8 @@ fn operands_are_verified() {
     let half = Tensor::contiguous(&cpu, r, DType::BF16, &[3, 2, 3, 3]);
     let bias = tensor(r, &[2]);
     let fails = |[x, w, y]: [&Tensor; 3], bias: Option<&Tensor>, window: Window, part, wanted: &str| {
-        let call = Call { x: x.clone(), w: w.clone(), y: y.clone(), bias: bias.cloned(), window };
+        let [x, w, y] = [x, w, y].map(Tensor::clone);
+        let call = Call { x, w, y, bias: bias.cloned(), activation: Activation::Identity, window };
         let error = call.run(&cpu, part).unwrap_err();
         assert!(error.to_string().contains(wanted), "{error}");
     };
@@ -209,7 +265,8 @@ fn operands_are_verified() {
     fails([&ints, &w, &y], None, window, part, "dtype `i64` cannot be used here");
     fails([&x, &half, &y], None, window, part, "dtype `bf16` cannot be used here; accepted: `f32`");
     fails([&x, &w, &y], Some(&bias), window, part, "the bias is [2], expected [3]");
-    fails([&x, &w, &y], Some(&bias), window, ConvolutionPart::Input, "a bias belongs to the output");
+    fails([&x, &w, &y], Some(&tensor(r, &[3])), window, ConvolutionPart::Input, "the bias is [3], expected [2]");
+    fails([&x, &w, &y], Some(&bias), window, ConvolutionPart::Weight, "filters have no epilogue");
     fails([&Tensor { offset: 999, ..x.clone() }, &w, &y], None, window, part, "the input reaches outside its buffer");
     fails([&x, &w, &Tensor { strides: vec![0, 0, 0, 1], ..y.clone() }], None, window, part, "repeats elements");
     fails([&square, &square, &square], None, Window { padding: [1, 1], ..window }, part, "overlaps an operand");

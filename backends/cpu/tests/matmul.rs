@@ -6,7 +6,7 @@ use cotangent_cpu::CpuBackend;
 use cotangent_hal::native::Level;
 use cotangent_hal::{Activation, Backend, DType, Epilogue, Error, LibraryCall, View};
 use half::{bf16, f16};
-use views::{Random, Tensor, cases};
+use views::{Random, Tensor, activated, cases};
 
 fn multiply(cpu: &CpuBackend, a: View<'_>, b: View<'_>, out: View<'_>) -> Result<(), Error> {
     cpu.library(&LibraryCall::MatMul { a, b, out, epilogue: Epilogue::default() })
@@ -103,20 +103,6 @@ fn edges_of_tiles() {
         for extents in [[1, 70, 90, 600], [1, 2100, 37, 20], [1, 40, 2100, 20], [2, 100, 33, 257]] {
             (0..4).for_each(|i| check(&cpu, r, extents, i > 0));
         }
-    }
-}
-
-/// What the function makes of an element, and a bound for the error of that.
-fn activated(activation: Activation, x: f64) -> f64 {
-    let erf = |x: f64| libm::erf(x);
-    match activation {
-        Activation::Identity => x,
-        Activation::Relu => x.max(0.0),
-        Activation::Gelu => x / 2.0 * (1.0 + erf(x / 2f64.sqrt())),
-        Activation::GeluTanh => {
-            x / 2.0 * (1.0 + ((2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x.powi(3))).tanh())
-        }
-        Activation::Silu => x / (1.0 + (-x).exp()),
     }
 }
 

@@ -34,13 +34,13 @@ pub enum LibraryCall<'a> {
         descending: bool,
     },
     /// The two-dimensional convolution of images, or one of its derivatives: with zeros outside of the images,
-    /// `y[n, o, i, j] = bias[o] + sum_{c, k, l} w[o, c, k, l] x[n, c', i * stride + k * dilation - padding, ..]`,
+    /// `y[n, o, i, j] = sum_{c, k, l} w[o, c, k, l] x[n, c', i * stride + k * dilation - padding, ..]`,
     /// where the channels `c'` of a filter are those of its group. (On GPUs: cuDNN.)
     ///
-    /// `x: [N, C, H, W]`, `w: [O, C / groups, KH, KW]`, `y: [N, O, OH, OW]`, `bias: [O]`, all of one float dtype and of
-    /// any strides except that the part that is written does not repeat elements. Sums are of `DType::compute`, rounded
-    /// once; an empty sum is zero. The extents of `y` are free: what lies behind the last row and column of an image is
-    /// zero as what lies before the first.
+    /// `x: [N, C, H, W]`, `w: [O, C / groups, KH, KW]`, `y: [N, O, OH, OW]`, all of one float dtype and of any strides
+    /// except that the part that is written does not repeat elements. Sums are of `DType::compute`, rounded once, after
+    /// the [`Epilogue`], which filters have none of; an empty sum is zero. The extents of `y` are free: what lies behind
+    /// the last row and column of an image is zero as what lies before the first.
     Convolution {
         /// Which of the three is computed from the other two.
         part: ConvolutionPart,
@@ -50,8 +50,8 @@ pub enum LibraryCall<'a> {
         w: View<'a>,
         /// What the filters make of the images.
         y: View<'a>,
-        /// What is added to each channel of the output; only where that is computed.
-        bias: Option<View<'a>>,
+        /// What becomes of each element of images or outputs before it is stored.
+        epilogue: Epilogue<'a>,
         /// How the filters move over the images.
         window: &'a Window,
     },
@@ -94,11 +94,12 @@ pub struct AttentionGradients<'a> {
     pub d_mask: Option<View<'a>>,
 }
 
-/// What is applied to the elements of a product while they are at hand: first the bias is added, then the function is
+/// What is applied to the elements of a result while they are at hand: first the bias is added, then the function is
 /// applied. The default leaves them as they are.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Epilogue<'a> {
-    /// What is added to each column: `[P]`, of the product's dtype.
+    /// What is added, of the result's dtype: a number for each column of a product, `[P]`, or for each channel of a
+    /// convolution, `[O]` or `[C]`.
     pub bias: Option<View<'a>>,
     /// The function.
     pub activation: Activation,
@@ -184,13 +185,13 @@ impl<'a> LibraryCall<'a> {
                 [("a", a), ("b", b)].into_iter().chain(epilogue.bias.map(|bias| ("bias", bias))).collect()
             }
             LibraryCall::Sort { x, .. } => vec![("x", x)],
-            LibraryCall::Convolution { part, x, w, y, bias, .. } => {
+            LibraryCall::Convolution { part, x, w, y, epilogue, .. } => {
                 let read = match part {
                     ConvolutionPart::Output => [("x", x), ("w", w)],
                     ConvolutionPart::Input => [("w", w), ("y", y)],
                     ConvolutionPart::Weight => [("x", x), ("y", y)],
                 };
-                read.into_iter().chain(bias.map(|bias| ("bias", bias))).collect()
+                read.into_iter().chain(epilogue.bias.map(|bias| ("bias", bias))).collect()
             }
             LibraryCall::Attention { of, .. } => of.inputs(),
             LibraryCall::AttentionBackward { of, out, lse, d_out, .. } => {

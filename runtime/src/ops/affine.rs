@@ -3,12 +3,13 @@
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
 #![allow(clippy::type_complexity, reason = "the type of a companion names all of its cotangents")]
 
+use super::ending::ended;
 use super::fold::sum_to;
 use super::matmul::{as_row, flattened, multiply, transposed, with_batch};
-use crate::diff::{Pullback, Want};
+use crate::diff::{Pullback, Want, pull};
 use crate::raise::raise;
 use crate::tensor::{Dims, Raw, Tensor};
-use cotangent_hal::{DType, Epilogue, Error, LibraryCall};
+use cotangent_hal::{Activation, DType, Epilogue, Error, LibraryCall};
 
 /// The operation's name in errors.
 const OP: &str = "linear";
@@ -22,7 +23,13 @@ impl Tensor {
     /// number for each row.
     #[track_caller]
     pub fn linear(self, weight: Tensor, bias: Tensor) -> Tensor {
-        Tensor::from_raw(map(&self.raw, &weight.raw, &bias.raw))
+        self.linear__then(weight, bias, Activation::Identity)
+    }
+
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn linear__then(self, weight: Tensor, bias: Tensor, then: Activation) -> Tensor {
+        Tensor::from_raw(map(&self.raw, &weight.raw, &bias.raw, then))
     }
 
     #[doc(hidden)]
@@ -34,17 +41,42 @@ impl Tensor {
         want: Want,
     ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, Option<Tensor>, Option<Tensor>)> + use<>)
     {
-        let (x, w) = (self.raw, weight.raw);
-        let y = Tensor::from_raw(map(&x, &w, &bias.raw));
-        let pullback = Operands {
-            shape: x.shape,
-            dtypes: [x.dtype, w.dtype, bias.raw.dtype],
-            x: want.has(1).then(|| x.keep()),
-            weight: want.has(0).then(|| w.keep()),
-            bias: want.has(2).then_some(bias.raw.shape),
-        };
+        differentiable(self.raw, weight.raw, bias.raw, Activation::Identity, want)
+    }
+
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn linear__then__vjp(
+        self,
+        weight: Tensor,
+        bias: Tensor,
+        then: Activation,
+        want: Want,
+    ) -> (
+        Tensor,
+        impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, Option<Tensor>, Option<Tensor>, ())> + use<>,
+    ) {
+        let make = |then| differentiable(self.raw, weight.raw, bias.raw, then, want);
+        let (y, operands, chain) = ended(then, want, make);
+        let pullback = pull(move |ct, (): &mut ()| {
+            let (x, weight, bias) = operands.pull(chain.pull(ct, &mut ()).0, &mut ());
+            (x, weight, bias, ())
+        });
         (y, pullback)
     }
+}
+
+#[track_caller]
+fn differentiable(x: Raw, w: Raw, bias: Raw, then: Activation, want: Want) -> (Tensor, Operands) {
+    let y = Tensor::from_raw(map(&x, &w, &bias, then));
+    let operands = Operands {
+        shape: x.shape,
+        dtypes: [x.dtype, w.dtype, bias.dtype],
+        x: want.has(1).then(|| x.keep()),
+        weight: want.has(0).then(|| w.keep()),
+        bias: want.has(2).then_some(bias.shape),
+    };
+    (y, operands)
 }
 
 /// The pullback: the cotangents of `x` and of the weight need the other one.
@@ -71,9 +103,9 @@ impl Pullback<()> for Operands {
     }
 }
 
-/// `x wᵀ + bias`.
+/// The function of `x wᵀ + bias`.
 #[track_caller]
-fn map(x: &Raw, w: &Raw, bias: &Raw) -> Raw {
+fn map(x: &Raw, w: &Raw, bias: &Raw, then: Activation) -> Raw {
     x.same_device(OP, w);
     x.same_device(OP, bias);
     let (&[outputs, inputs], Some((&last, leading))) = (&*w.shape, x.shape.split_last()) else {
@@ -96,7 +128,7 @@ fn map(x: &Raw, w: &Raw, bias: &Raw) -> Raw {
         let y = out.clone().reinterpret(&[rows.shape[0], outputs]);
         let (w, bias) = (transposed(&w.clone().cast(dtype)), bias.clone().cast(dtype));
         let (a, b, y) = (with_batch(&rows), with_batch(&w), with_batch(&y));
-        let epilogue = Epilogue { bias: Some(bias.view()), ..Epilogue::default() };
+        let epilogue = Epilogue { bias: Some(bias.view()), activation: then };
         x.device.library(&LibraryCall::MatMul { a: a.view(), b: b.view(), out: y.view(), epilogue });
     }
     out

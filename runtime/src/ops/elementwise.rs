@@ -263,16 +263,25 @@ impl Function {
     /// The function of each element, and its pullback.
     #[track_caller]
     pub(crate) fn vjp(&self, x: Tensor, numbers: &[Scalar], want: Want) -> (Tensor, Chain) {
-        let Some(slope) = self.slope.as_ref().filter(|_| want.has(0)) else {
-            return (self.of(x, numbers), Chain::unwanted());
-        };
-        let saved = slope.input.then(|| x.raw.clone().keep());
+        let saved = (want.has(0) && self.needs_operand()).then(|| x.raw.clone());
         let y = unary(self.forward, x.raw, numbers);
-        let result = slope.output.then(|| y.clone().keep());
+        let chain = self.chain(saved, &y, numbers, want);
+        (Tensor::from_raw(y), chain)
+    }
+
+    /// Whether the gradient needs the operand.
+    pub(crate) fn needs_operand(&self) -> bool {
+        self.slope.as_ref().is_some_and(|slope| slope.input)
+    }
+
+    /// The pullback from the operand, where it needs that, and the result.
+    pub(crate) fn chain(&self, x: Option<Raw>, y: &Raw, numbers: &[Scalar], want: Want) -> Chain {
+        let Some(slope) = self.slope.as_ref().filter(|_| want.has(0)) else { return Chain::unwanted() };
+        let (saved, result) = (x.map(Raw::keep), slope.output.then(|| y.clone().keep()));
         let mut scalars = [None; 3];
         let taken = numbers.iter().zip(slope.numbers).filter(|(_, taken)| **taken);
         scalars.iter_mut().zip(taken).for_each(|(slot, (number, _))| *slot = Some(*number));
-        (Tensor::from_raw(y), Chain { wanted: true, kernel: slope.kernel, saved, result, scalars })
+        Chain { wanted: true, kernel: slope.kernel, saved, result, scalars }
     }
 }
 

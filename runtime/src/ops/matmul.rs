@@ -6,11 +6,12 @@
 #![allow(non_snake_case, reason = "companions are named `<operation>__vjp`")]
 #![allow(clippy::type_complexity, reason = "the type of a companion names all of its cotangents")]
 
+use super::ending::ended;
 use super::fold::sum_to;
-use crate::diff::{Pullback, Want};
+use crate::diff::{Pullback, Want, pull};
 use crate::raise::raise;
 use crate::tensor::{Dims, Raw, Strides, Tensor, broadcast};
-use cotangent_hal::{DType, Epilogue, Error, LibraryCall, Scalar};
+use cotangent_hal::{Activation, DType, Epilogue, Error, LibraryCall, Scalar};
 
 /// The operation's name in errors.
 const OP: &str = "matmul";
@@ -23,8 +24,14 @@ impl Tensor {
     /// Raises `Error::Shape` where the inner extents differ, leading axes do not broadcast, or an operand is a scalar.
     #[track_caller]
     pub fn matmul(self, other: Tensor) -> Tensor {
+        self.matmul__then(other, Activation::Identity)
+    }
+
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn matmul__then(self, other: Tensor, then: Activation) -> Tensor {
         let product = Product::new(&self.raw, &other.raw);
-        Tensor::from_raw(product.run(&self.raw, &other.raw))
+        Tensor::from_raw(product.run(&self.raw, &other.raw, then))
     }
 
     #[doc(hidden)]
@@ -34,11 +41,32 @@ impl Tensor {
         other: Tensor,
         want: Want,
     ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, Option<Tensor>)> + use<>) {
-        let product = Product::new(&self.raw, &other.raw);
-        let y = Tensor::from_raw(product.run(&self.raw, &other.raw));
-        let (a, b) = (want.has(1).then(|| self.raw.keep()), want.has(0).then(|| other.raw.keep()));
-        (y, Factors { product, a, b })
+        differentiable(self.raw, other.raw, Activation::Identity, want)
     }
+
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn matmul__then__vjp(
+        self,
+        other: Tensor,
+        then: Activation,
+        want: Want,
+    ) -> (Tensor, impl Pullback<(), Ct = Option<Tensor>, In = (Option<Tensor>, Option<Tensor>, ())> + use<>) {
+        let (y, factors, chain) = ended(then, want, |then| differentiable(self.raw, other.raw, then, want));
+        let pullback = pull(move |ct, (): &mut ()| {
+            let (a, b) = factors.pull(chain.pull(ct, &mut ()).0, &mut ());
+            (a, b, ())
+        });
+        (y, pullback)
+    }
+}
+
+#[track_caller]
+fn differentiable(a: Raw, b: Raw, then: Activation, want: Want) -> (Tensor, Factors) {
+    let product = Product::new(&a, &b);
+    let y = Tensor::from_raw(product.run(&a, &b, then));
+    let (a, b) = (want.has(1).then(|| a.keep()), want.has(0).then(|| b.keep()));
+    (y, Factors { product, a, b })
 }
 
 /// The shapes and dtypes of a product.
@@ -95,8 +123,8 @@ impl Product {
         Product { a: a.shape, b: b.shape, dtypes: (a.dtype, b.dtype), batch, m: am.shape[ra - 2], n: bm.shape[rb - 1] }
     }
 
-    fn run(&self, a: &Raw, b: &Raw) -> Raw {
-        let y = multiply(&as_row(a), &as_column(b), &self.batch);
+    fn run(&self, a: &Raw, b: &Raw, then: Activation) -> Raw {
+        let y = multiply_then(&as_row(a), &as_column(b), &self.batch, then);
         let mut shape = self.batch;
         if self.a.len() > 1 {
             shape.push(OP, self.m);
@@ -149,6 +177,11 @@ impl Product {
 
 /// `a b` for `a: [.., M, K]`, `b: [.., K, N]` whose leading axes broadcast to `batch`.
 pub(super) fn multiply(a: &Raw, b: &Raw, batch: &[usize]) -> Raw {
+    multiply_then(a, b, batch, Activation::Identity)
+}
+
+/// As [`multiply`], with a function of each element, which is 0 at 0.
+fn multiply_then(a: &Raw, b: &Raw, batch: &[usize], then: Activation) -> Raw {
     let dtype = a.dtype.promote(b.dtype);
     let (a, b) = (&a.clone().cast(dtype), &b.clone().cast(dtype));
     let (m, k) = (a.shape[a.shape.len() - 2], a.shape[a.shape.len() - 1]);
@@ -166,19 +199,19 @@ pub(super) fn multiply(a: &Raw, b: &Raw, batch: &[usize]) -> Raw {
         let rows = a.expand_to(OP, &joined(batch, &[m, k]));
         if let Some(rows) = try_flattened(&rows) {
             let y = out.clone().reinterpret(&[rows.shape[0], n]);
-            call(&with_batch(&rows), &with_batch(b), &with_batch(&y));
+            call(&with_batch(&rows), &with_batch(b), &with_batch(&y), then);
             return out;
         }
     }
     let a = a.expand_to(OP, &joined(batch, &[m, k]));
     let b = b.expand_to(OP, &joined(batch, &[k, n]));
-    batched(&a, &b, &out);
+    batched(&a, &b, &out, then);
     out
 }
 
 /// Products of `[batch.., M, K]` and `[batch.., K, N]`: one call for as many of the last leading axes as all three walk
 /// with one stride, repeated over the others.
-fn batched(a: &Raw, b: &Raw, out: &Raw) {
+fn batched(a: &Raw, b: &Raw, out: &Raw, then: Activation) {
     let leading = out.shape.len() - 2;
     let mut first = leading;
     let (mut extent, mut strides) = (1, [0; 3]);
@@ -209,12 +242,13 @@ fn batched(a: &Raw, b: &Raw, out: &Raw) {
             let strides = Strides::of(OP, &[strides[which], x.strides[leading], x.strides[leading + 1]]);
             Raw { shape, strides, offset: at as usize, ..x.clone() }
         };
-        call(&part(0), &part(1), &part(2));
+        call(&part(0), &part(1), &part(2), then);
     }
 }
 
-fn call(a: &Raw, b: &Raw, out: &Raw) {
-    a.device.library(&LibraryCall::MatMul { a: a.view(), b: b.view(), out: out.view(), epilogue: Epilogue::default() });
+fn call(a: &Raw, b: &Raw, out: &Raw, activation: Activation) {
+    let epilogue = Epilogue { bias: None, activation };
+    a.device.library(&LibraryCall::MatMul { a: a.view(), b: b.view(), out: out.view(), epilogue });
 }
 
 /// A vector as a matrix of one row; else itself.

@@ -27,6 +27,7 @@ mod dropout;
 
 mod elementwise;
 mod embedding;
+mod ending;
 pub(crate) mod fold;
 mod geometry;
 mod glu;

@@ -9,6 +9,7 @@ mod dropout;
 mod einsum;
 mod elementwise;
 mod embedding;
+mod ending;
 mod extremes;
 mod index;
 mod linear;

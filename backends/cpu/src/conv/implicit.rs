@@ -1,13 +1,13 @@
 //! Convolutions as products of matrices, of which that of the images is never made.
 #![allow(unsafe_code, reason = "hands verified memory to products")]
 
-use super::Extents;
 use super::patches::{Grid, Padded, Patches, Planes, Turned};
+use super::{Extents, grid, turned};
 use crate::backend::threads;
 use crate::gemm::{self, Element, Epilogue, Factor, Matrix, Output, Product, Stored, Strided, in_parts};
 use crate::memory::Pool;
 use cotangent_hal::native::Level;
-use cotangent_hal::{Activation, Result, Window};
+use cotangent_hal::{Result, Window};
 use rayon::prelude::*;
 use std::slice;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(super) struct Means<'a> {
     pub(super) parallel: bool,
 }
 
-/// Images, the filters of each group, and what is added to each of their planes.
+/// Images, the filters of each group, and what becomes of their planes.
 struct Filtered<'a, T> {
     grid: Grid,
     groups: usize,
@@ -33,21 +33,21 @@ struct Filtered<'a, T> {
     filters: usize,
     images: &'a [T],
     weights: &'a [T],
-    bias: Option<&'a [T]>,
+    epilogue: Epilogue<T>,
 }
 
-/// `y` from `x`, `w` and `bias`.
+/// `y` from `x` and `w`.
 pub(super) fn output<T: Element + Stored<Computed = T>>(
     means: Means<'_>,
     extents: &Extents,
     window: &Window,
     [images, weights]: [&[T]; 2],
-    bias: Option<&[T]>,
+    epilogue: Epilogue<T>,
     y: &mut [T],
 ) -> Result<()> {
     let &Extents { groups, channels, filters, .. } = extents;
     let grid = grid(extents, window);
-    Filtered { grid, groups, channels, filters, images, weights, bias }.run(means, y)
+    Filtered { grid, groups, channels, filters, images, weights, epilogue }.run(means, y)
 }
 
 /// `x` from `w` and `y`.
@@ -56,15 +56,16 @@ pub(super) fn input<T: Element + Stored<Computed = T>>(
     extents: &Extents,
     window: &Window,
     [w, y]: [&[T]; 2],
+    epilogue: Epilogue<T>,
     x: &mut [T],
 ) -> Result<()> {
     // Either way is a product of the same size. Packing what filters meet takes longer than adding up what places give,
     // which is less where there are fewer channels than filters. Images that are met as they lie are not packed.
     let (few, lies) = (extents.channels <= 2 * extents.filters, grid(extents, window).is_identity());
     if window.stride == [1, 1] && (lies || !few) {
-        flipped(means, extents, window, [w, y], x)
+        flipped(means, extents, window, [w, y], epilogue, x)
     } else {
-        scattered(means, extents, window, [w, y], x)
+        scattered(means, extents, window, [w, y], epilogue, x)
     }
 }
 
@@ -123,9 +124,10 @@ fn flipped<T: Element + Stored<Computed = T>>(
     extents: &Extents,
     window: &Window,
     [w, y]: [&[T]; 2],
+    epilogue: Epilogue<T>,
     x: &mut [T],
 ) -> Result<()> {
-    let &Extents { groups, channels, filters, image, filter, output, .. } = extents;
+    let &Extents { groups, channels, filters, filter, .. } = extents;
     let area = filter[0] * filter[1];
     let memory = means.pool.take(size_of_val(w))?;
     // SAFETY: memory of this call alone, initialised and aligned.
@@ -135,10 +137,8 @@ fn flipped<T: Element + Stored<Computed = T>>(
         let to = ((group * channels + c) * filters + o) * area;
         weights[to..to + area].iter_mut().zip(filter.iter().rev()).for_each(|(to, &w)| *to = w);
     }
-    let ahead = |axis: usize| (window.dilation[axis] * (filter[axis].max(1) - 1)) as isize;
-    let padding = [0, 1].map(|axis| ahead(axis) - window.padding[axis] as isize);
-    let grid = Grid { filter, places: image, image: output, stride: [1, 1], dilation: window.dilation, padding };
-    Filtered { grid, groups, channels: filters, filters: channels, images: y, weights, bias: None }.run(means, x)
+    let grid = turned(extents, window);
+    Filtered { grid, groups, channels: filters, filters: channels, images: y, weights, epilogue }.run(means, x)
 }
 
 /// `x` where filters move in longer steps: what each place gives to each element that it meets, by a product, then added
@@ -148,6 +148,7 @@ fn scattered<T: Element + Stored<Computed = T>>(
     extents: &Extents,
     window: &Window,
     [w, y]: [&[T]; 2],
+    epilogue: Epilogue<T>,
     x: &mut [T],
 ) -> Result<()> {
     let &Extents { groups, channels, filters, image, filter, .. } = extents;
@@ -173,6 +174,9 @@ fn scattered<T: Element + Stored<Computed = T>>(
             let given = &given[tap * area..][..area];
             grid.runs(at, 0..area, |run, to| add(&given[run], &mut x[to..], grid.stride[1]));
         }
+        let sums = Matrix { ptr: x.as_mut_ptr(), rows: plane as isize, columns: 1 };
+        // SAFETY: the planes of the image, this task's alone, and a number of the bias for each.
+        unsafe { epilogue.from(i % groups * channels, 0).apply(level, sums, [channels, plane]) };
         Ok(())
     })
 }
@@ -189,7 +193,7 @@ fn add<T: Element>(given: &[T], x: &mut [T], step: usize) {
 impl<T: Element + Stored<Computed = T>> Filtered<'_, T> {
     /// Computes the planes that the filters make of the images.
     fn run(&self, means: Means<'_>, planes: &mut [T]) -> Result<()> {
-        let Filtered { grid, groups, channels, filters, images, weights, bias } = *self;
+        let Filtered { grid, groups, channels, filters, images, weights, epilogue } = *self;
         let count = planes.len() / (filters * grid.area()) * channels;
         let padded = Padded::new(means.pool, grid, (count, images), means.parallel)?;
         let (grid, images) = (padded.grid, padded.images());
@@ -204,26 +208,12 @@ impl<T: Element + Stored<Computed = T>> Filtered<'_, T> {
             let matrix = Matrix { ptr: images.as_ptr().cast_mut(), rows: 1, columns: plane as isize };
             let whole = Strided { level, matrix };
             let patches = Patches { level, grid, images, step: 0 };
-            let bias =
-                bias.map(|bias| Matrix { ptr: bias[group * filters..].as_ptr().cast_mut(), rows: 1, columns: 0 });
-            let out = place(planes, area, Epilogue { bias, activation: Activation::Identity });
+            let out = place(planes, area, epilogue.from(group * filters, 0));
             let b: &dyn Factor<T> = if grid.is_identity() { &whole } else { &patches };
             // SAFETY: the factors are parts of slices, and the place is a slice of this call alone; the processor has
             // the level.
             unsafe { Product { extents, a: &a, b, out }.run(means.pool, level, means.parallel) }
         })
-    }
-}
-
-/// How the filters of a call lie on its images.
-fn grid(extents: &Extents, window: &Window) -> Grid {
-    Grid {
-        filter: extents.filter,
-        places: extents.output,
-        image: extents.image,
-        stride: window.stride,
-        dilation: window.dilation,
-        padding: window.padding.map(|padding| padding as isize),
     }
 }
 

@@ -1,18 +1,19 @@
 //! Convolutions: verification, and how operands become contiguous elements of the dtype that is computed in.
 #![allow(unsafe_code, reason = "hands verified memory to the loops")]
 
+mod depthwise;
 mod implicit;
 mod patches;
-mod plain;
 
 use crate::backend::{refused, threads};
-use crate::gemm::{Element, Stored};
+use crate::gemm::{Element, Epilogue, Matrix, Stored};
 use crate::launch::{Few, Views};
 use crate::memory::{Block, Pool};
 use crate::strided::{self, Side, Way};
 use cotangent_hal::native::Level;
-use cotangent_hal::{ConvolutionPart, DType, Error, Result, View, Window};
+use cotangent_hal::{Activation, ConvolutionPart, DType, Error, Result, View, Window};
 use implicit::Means;
+use patches::Grid;
 use std::slice;
 use std::sync::Arc;
 
@@ -51,18 +52,18 @@ pub(crate) fn convolution(
     level: Level,
     part: ConvolutionPart,
     [x, w, y]: [&View<'_>; 3],
-    bias: Option<&View<'_>>,
+    epilogue: &cotangent_hal::Epilogue<'_>,
     window: &Window,
 ) -> Result<()> {
+    let (bias, activation) = (epilogue.bias.as_ref(), epilogue.activation);
     let extents = extents(x, w, y, window).ok_or_else(|| misshapen(x, w, y, window))?;
-    if let Some(bias) = bias {
-        if part != ConvolutionPart::Output {
-            return Err(refused("convolution: a bias belongs to the output, which is not what is computed".into()));
-        }
-        if bias.shape != [y.shape[1]] {
-            let message = format!("the bias is {:?}, expected [{}]", bias.shape, y.shape[1]);
-            return Err(Error::Shape { op: "convolution".into(), message });
-        }
+    if part == ConvolutionPart::Weight && (bias.is_some() || activation != Activation::Identity) {
+        return Err(refused("convolution: filters have no epilogue; compute them without bias and activation".into()));
+    }
+    let result = if part == ConvolutionPart::Input { x } else { y };
+    if let Some(bias) = bias.filter(|bias| bias.shape != [result.shape[1]]) {
+        let message = format!("the bias is {:?}, expected [{}]", bias.shape, result.shape[1]);
+        return Err(Error::Shape { op: "convolution".into(), message });
     }
     let target = match part {
         ConvolutionPart::Input => 0,
@@ -93,9 +94,9 @@ pub(crate) fn convolution(
     // SAFETY: each operand is as long as its view, of the dtype that is computed in, and only the target is written.
     unsafe {
         if dtype == DType::F64 {
-            run::<f64>(means, part, &extents, window, &operands)?;
+            run::<f64>(means, part, &extents, window, &operands, activation)?;
         } else {
-            run::<f32>(means, part, &extents, window, &operands)?;
+            run::<f32>(means, part, &extents, window, &operands, activation)?;
         }
         operands[target].store(pool, places[target].0)
     }
@@ -109,31 +110,32 @@ unsafe fn run<T: Element + Stored<Computed = T>>(
     extents: &Extents,
     window: &Window,
     operands: &[Dense],
+    activation: Activation,
 ) -> Result<()> {
     let [x, w, y] = [&operands[0], &operands[1], &operands[2]];
+    let bias = operands.get(3).map(|bias| Matrix { ptr: bias.ptr.cast::<T>(), rows: 1, columns: 0 });
+    let epilogue = Epilogue { bias, activation };
     // A product shares each element of an image among filters, and each of a filter among places. With one filter for
     // a channel there is nothing to share.
-    let plain = extents.channels * extents.filters == 1;
+    let depthwise = extents.channels * extents.filters == 1;
     // SAFETY: the caller's promise.
     unsafe {
         match part {
+            ConvolutionPart::Output if depthwise => {
+                depthwise::output(means, extents, window, [x.read(), w.read()], epilogue, y.write::<T>())
+            }
+            ConvolutionPart::Input if depthwise => {
+                depthwise::input(means, extents, window, [w.read(), y.read()], epilogue, x.write::<T>())
+            }
+            ConvolutionPart::Weight if depthwise => {
+                depthwise::weight(means, extents, window, [x.read(), y.read()], w.write::<T>())
+            }
             ConvolutionPart::Output => {
-                let bias = operands.get(3).map(|bias| bias.read());
-                if plain {
-                    plain::output(extents, window, x.read(), w.read(), bias, y.write::<T>(), means.parallel);
-                    return Ok(());
-                }
-                implicit::output(means, extents, window, [x.read(), w.read()], bias, y.write::<T>())
+                implicit::output(means, extents, window, [x.read(), w.read()], epilogue, y.write::<T>())
             }
-            ConvolutionPart::Input if plain => {
-                plain::input(extents, window, w.read(), y.read(), x.write::<T>(), means.parallel);
-                Ok(())
+            ConvolutionPart::Input => {
+                implicit::input(means, extents, window, [w.read(), y.read()], epilogue, x.write::<T>())
             }
-            ConvolutionPart::Weight if plain => {
-                plain::weight(extents, window, x.read(), y.read(), w.write::<T>(), means.parallel);
-                Ok(())
-            }
-            ConvolutionPart::Input => implicit::input(means, extents, window, [w.read(), y.read()], x.write::<T>()),
             ConvolutionPart::Weight => implicit::weight(means, extents, window, [x.read(), y.read()], w.write::<T>()),
         }
     }
@@ -227,6 +229,26 @@ fn extents(x: &View<'_>, w: &View<'_>, y: &View<'_>, window: &Window) -> Option<
         isize::try_from(last.checked_add(reach)?.checked_add(window.padding[axis])?).ok()?;
     }
     Some(Extents { images, groups, channels, filters: o / groups, image: [h, width], filter, output })
+}
+
+/// How the filters of a call lie on its images.
+fn grid(extents: &Extents, window: &Window) -> Grid {
+    Grid {
+        filter: extents.filter,
+        places: extents.output,
+        image: extents.image,
+        stride: window.stride,
+        dilation: window.dilation,
+        padding: window.padding.map(|padding| padding as isize),
+    }
+}
+
+/// How filters lie on outputs, where they move in steps of one: turned round, they make of them the images' cotangent.
+fn turned(extents: &Extents, window: &Window) -> Grid {
+    let &Extents { image, filter, output, .. } = extents;
+    let ahead = |axis: usize| (window.dilation[axis] * (filter[axis].max(1) - 1)) as isize;
+    let padding = [0, 1].map(|axis| ahead(axis) - window.padding[axis] as isize);
+    Grid { filter, places: image, image: output, stride: [1, 1], dilation: window.dilation, padding }
 }
 
 #[cold]

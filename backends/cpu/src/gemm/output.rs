@@ -47,6 +47,29 @@ impl<T: Copy> Epilogue<T> {
     }
 }
 
+impl<T: Element> Epilogue<T> {
+    /// Applies it to the elements of a matrix whose rows are contiguous.
+    ///
+    /// # Safety
+    /// The matrix has `m` rows of `n` elements, the caller's alone, the bias may be read for each, and the processor has
+    /// the level.
+    pub(crate) unsafe fn apply(&self, level: Level, tile: Matrix<T>, [m, n]: [usize; 2]) {
+        if self.is_none() {
+            return;
+        }
+        // SAFETY: the caller's promise.
+        unsafe {
+            match level {
+                #[cfg(target_arch = "x86_64")]
+                Level::V4 => apply_v4(self, tile, m, n),
+                #[cfg(target_arch = "x86_64")]
+                Level::V3 => apply_v3(self, tile, m, n),
+                _ => apply::<false, T>(self, tile, m, n),
+            }
+        }
+    }
+}
+
 impl<T: Element> Output<T> {
     /// Rows for columns.
     pub(crate) fn transposed(&self) -> Self {
@@ -78,13 +101,7 @@ impl<T: Element> Output<T> {
     pub(crate) unsafe fn finish(&self, level: Level, tile: Matrix<T>, [m, n]: [usize; 2]) {
         // SAFETY: the caller's promise.
         unsafe {
-            if !self.epilogue.is_none() {
-                match level {
-                    #[cfg(target_arch = "x86_64")]
-                    Level::V3 | Level::V4 => apply_v3(&self.epilogue, tile, m, n),
-                    _ => apply::<false, T>(&self.epilogue, tile, m, n),
-                }
-            }
+            self.epilogue.apply(level, tile, [m, n]);
             if tile.ptr.cast() != self.matrix.ptr {
                 self.store(tile, m, n);
             }
@@ -125,6 +142,15 @@ impl<T: Element> Output<T> {
             }
         }
     }
+}
+
+/// # Safety
+/// As for [`apply`], on a processor with these instructions.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")]
+unsafe fn apply_v4<T: Element>(epilogue: &Epilogue<T>, tile: Matrix<T>, m: usize, n: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { apply::<true, T>(epilogue, tile, m, n) }
 }
 
 /// # Safety

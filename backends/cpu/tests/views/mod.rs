@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use cotangent_cpu::CpuBackend;
-use cotangent_hal::{Arg, Backend, Buffer, DType, View};
+use cotangent_hal::{Activation, Arg, Backend, Buffer, DType, View};
 use half::{bf16, f16};
 
 /// A small generator of numbers, the same on every run.
@@ -236,4 +236,17 @@ pub(crate) fn cases(n: u64) -> std::ops::Range<u64> {
 /// Elements of a random case.
 pub(crate) fn size() -> usize {
     if cfg!(miri) { 60 } else { 6000 }
+}
+
+/// What a function of an epilogue makes of an element.
+pub(crate) fn activated(activation: Activation, x: f64) -> f64 {
+    match activation {
+        Activation::Identity => x,
+        Activation::Relu => x.max(0.0),
+        Activation::Gelu => x / 2.0 * (1.0 + libm::erf(x / 2f64.sqrt())),
+        Activation::GeluTanh => {
+            x / 2.0 * (1.0 + ((2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x.powi(3))).tanh())
+        }
+        Activation::Silu => x / (1.0 + (-x).exp()),
+    }
 }

@@ -7,9 +7,11 @@
 mod plan;
 mod transpose;
 
+use super::ending::ended;
 use super::sizes::{IntoPadding, Sizes};
-use crate::diff::{Cotangent, Diff, Pullback, Want, pull};
+use crate::diff::{Diff, Pullback, Want, pull};
 use crate::tensor::Tensor;
+use cotangent_hal::Activation;
 use plan::Conv;
 
 /// What a parameter that may be left out can be: a tensor, or an option of one.
@@ -31,9 +33,9 @@ impl OptionalTensor for Option<Tensor> {
     }
 }
 
-/// Declares a convolution over so many axes.
+/// Declares a convolution over so many axes, and the one that ends in a function.
 macro_rules! convolutions {
-    ($($(#[$doc:meta])* $name:ident $companion:ident $axes:literal;)*) => {
+    ($($(#[$doc:meta])* $name:ident $companion:ident $then:ident $then_companion:ident $axes:literal;)*) => {
         impl Tensor {
             $(
                 $(#[$doc])*
@@ -54,11 +56,7 @@ macro_rules! convolutions {
                     dilation: impl Sizes<$axes>,
                     groups: usize,
                 ) -> Tensor {
-                    let bias = bias.optional();
-                    let conv = Conv::new(
-                        stringify!($name), &self, &weight, bias.as_ref(), stride, padding, dilation, groups,
-                    );
-                    conv.output(self, weight, bias)
+                    self.$then(weight, bias, stride, padding, dilation, groups, Activation::Identity)
                 }
                 #[doc(hidden)]
                 #[track_caller]
@@ -79,14 +77,67 @@ macro_rules! convolutions {
                         In = (Option<Tensor>, Option<Tensor>, Option<Tensor>, (), (), (), ()),
                     > + use<B, S, P, D>,
                 ) {
+                    let then = Activation::Identity;
+                    let (y, back) =
+                        self.$then_companion(weight, bias, stride, padding, dilation, groups, then, want);
+                    (y, pull(move |ct, (): &mut ()| {
+                        let (x, w, b, ..) = back.pull(ct, &mut ());
+                        (x, w, b, (), (), (), ())
+                    }))
+                }
+
+                #[doc(hidden)]
+                #[track_caller]
+                pub fn $then(
+                    self,
+                    weight: Tensor,
+                    bias: impl OptionalTensor,
+                    stride: impl Sizes<$axes>,
+                    padding: impl IntoPadding<$axes>,
+                    dilation: impl Sizes<$axes>,
+                    groups: usize,
+                    then: Activation,
+                ) -> Tensor {
                     let bias = bias.optional();
                     let conv = Conv::new(
                         stringify!($name), &self, &weight, bias.as_ref(), stride, padding, dilation, groups,
                     );
-                    let (y, back) = conv.output__vjp(self, weight, bias, want);
+                    conv.output(self, weight, bias, then)
+                }
+                #[doc(hidden)]
+                #[track_caller]
+                pub fn $then_companion<
+                    B: OptionalTensor,
+                    S: Sizes<$axes>,
+                    P: IntoPadding<$axes>,
+                    D: Sizes<$axes>,
+                >(
+                    self,
+                    weight: Tensor,
+                    bias: B,
+                    stride: S,
+                    padding: P,
+                    dilation: D,
+                    groups: usize,
+                    then: Activation,
+                    want: Want,
+                ) -> (
+                    Tensor,
+                    impl Pullback<
+                        (),
+                        Ct = Option<Tensor>,
+                        In = (Option<Tensor>, Option<Tensor>, Option<Tensor>, (), (), (), (), ()),
+                    > + use<B, S, P, D>,
+                ) {
+                    let bias = bias.optional();
+                    let conv = Conv::new(
+                        stringify!($name), &self, &weight, bias.as_ref(), stride, padding, dilation, groups,
+                    );
+                    let (y, back, chain) =
+                        ended(then, want, |then| conv.output__vjp(self, weight, bias, then, want));
                     (y, pull(move |ct: Option<Tensor>, (): &mut ()| {
-                        let [x, w, b] = if ct.is_zero() { [None, None, None] } else { back.pull(ct) };
-                        (x, w, b, (), (), (), ())
+                        let [x, w, b] = back.pull(chain.pull(ct, &mut ()).0);
+                        (x, w, b, (), (), (), (), ())
                     }))
                 }
             )*
@@ -99,8 +150,8 @@ convolutions! {
     /// dilation - padding, ..]` with zeros outside of the images, where the channels `c'` are those of the group of `o`.
     /// `[N, C, H, W], [O, C / groups, KH, KW], [O] -> [N, O, OH, OW]` with `OH = floor((H + 2 padding - dilation (KH - 1)
     /// - 1) / stride) + 1`.
-    conv2d conv2d__vjp 2;
+    conv2d conv2d__vjp conv2d__then conv2d__then__vjp 2;
     /// The convolution of sequences, as [`conv2d`](Tensor::conv2d) of images: `[N, C, L], [O, C / groups, K], [O] ->
     /// [N, O, OL]`.
-    conv1d conv1d__vjp 1;
+    conv1d conv1d__vjp conv1d__then conv1d__then__vjp 1;
 }

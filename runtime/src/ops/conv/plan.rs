@@ -4,7 +4,7 @@ use crate::diff::Want;
 use crate::ops::sizes::{IntoPadding, Sizes};
 use crate::raise::raise;
 use crate::tensor::{Dims, Raw, Tensor};
-use cotangent_hal::{ConvolutionPart, DType, Error, LibraryCall, Window};
+use cotangent_hal::{Activation, ConvolutionPart, DType, Epilogue, Error, LibraryCall, Window};
 
 /// A convolution between images and what filters make of them, all with two axes behind the channels.
 #[derive(Clone, Copy)]
@@ -134,20 +134,26 @@ impl Conv {
         Conv { op, window, images, filters, outputs, dtype, dtypes, flat: x.shape().len() == 3 }
     }
 
-    /// What the filters make of the images, `bias` added.
+    /// What the filters make of the images, `bias` added, then the function applied.
     #[track_caller]
-    pub(super) fn output(&self, x: Tensor, weight: Tensor, bias: Option<Tensor>) -> Tensor {
-        let bias = bias.map(|bias| bias.raw.cast(self.dtype));
-        self.run(ConvolutionPart::Output, self.given(x), self.given(weight), bias)
+    pub(super) fn output(&self, x: Tensor, weight: Tensor, bias: Option<Tensor>, then: Activation) -> Tensor {
+        self.run(ConvolutionPart::Output, self.given(x), self.given(weight), bias, then)
     }
 
     /// As [`output`](Conv::output), with what the cotangents need.
     #[track_caller]
-    pub(super) fn output__vjp(&self, x: Tensor, weight: Tensor, bias: Option<Tensor>, want: Want) -> (Tensor, Back) {
+    pub(super) fn output__vjp(
+        &self,
+        x: Tensor,
+        weight: Tensor,
+        bias: Option<Tensor>,
+        then: Activation,
+        want: Want,
+    ) -> (Tensor, Back) {
         let (images, filters) =
             (want.has(1).then(|| x.raw.clone().keep()), want.has(0).then(|| weight.raw.clone().keep()));
         let back = Back { conv: *self, images, filters, bias: want.has(2) && bias.is_some() };
-        (self.output(x, weight, bias), back)
+        (self.output(x, weight, bias, then), back)
     }
 
     /// A tensor with two axes behind the channels, in the dtype of the result.
@@ -157,9 +163,17 @@ impl Conv {
         if self.flat { x.insert_axis(self.op, 2) } else { x }
     }
 
-    /// The part of the convolution that the other two, in the order images, filters, outputs, make.
+    /// The part of the convolution that the other two, in the order images, filters, outputs, make, and what becomes of
+    /// its elements.
     #[track_caller]
-    pub(super) fn run(&self, part: ConvolutionPart, first: Raw, second: Raw, bias: Option<Raw>) -> Tensor {
+    pub(super) fn run(
+        &self,
+        part: ConvolutionPart,
+        first: Raw,
+        second: Raw,
+        bias: Option<Tensor>,
+        activation: Activation,
+    ) -> Tensor {
         let empty = |shape: &Dims| Raw::empty(&first.device, self.dtype, shape);
         let (made, [x, w, y]) = match part {
             ConvolutionPart::Output => {
@@ -175,15 +189,18 @@ impl Conv {
                 (w.clone(), [first, w, second])
             }
         };
-        let (bias, window) = (bias.as_ref().map(Raw::view), &self.window);
-        made.device.library(&LibraryCall::Convolution { part, x: x.view(), w: w.view(), y: y.view(), bias, window });
+        let (x, w, y, window) = (x.view(), w.view(), y.view(), &self.window);
+        let bias = bias.map(|bias| bias.raw.cast(self.dtype));
+        let epilogue = Epilogue { bias: bias.as_ref().map(Raw::view), activation };
+        made.device.library(&LibraryCall::Convolution { part, x, w, y, epilogue, window });
         Tensor::from_raw(if self.flat { made.remove_axis(2) } else { made })
     }
 
     /// The cotangent of an operand in the operand's dtype.
     #[track_caller]
     pub(super) fn cotangent(&self, operand: usize, part: ConvolutionPart, first: Raw, second: Raw) -> Tensor {
-        Tensor::from_raw(self.run(part, first, second, None).raw.cast(self.dtypes[operand]))
+        let ct = self.run(part, first, second, None, Activation::Identity);
+        Tensor::from_raw(ct.raw.cast(self.dtypes[operand]))
     }
 
     /// The cotangent of the bias: the sum over all but the channels.

@@ -5,7 +5,7 @@ use super::{OptionalTensor, Sizes};
 use crate::diff::{Pullback, Want, pull};
 use crate::raise::raise;
 use crate::tensor::{Dims, Tensor};
-use cotangent_hal::{ConvolutionPart, Error, Window};
+use cotangent_hal::{Activation, ConvolutionPart, Error, Window};
 
 /// Declares a transposed convolution over so many axes.
 macro_rules! transposed {
@@ -150,9 +150,5 @@ fn adjoint<const N: usize>(
 
 #[track_caller]
 fn run(conv: &Conv, x: Tensor, weight: Tensor, bias: Option<Tensor>) -> Tensor {
-    let y = conv.run(ConvolutionPart::Input, conv.given(weight), conv.given(x), None);
-    let Some(bias) = bias else { return y };
-    let mut along_channels = Dims::repeat("bias", 1, y.shape().len() - 1);
-    along_channels[0] = bias.size(0);
-    y + bias.reshape(along_channels)
+    conv.run(ConvolutionPart::Input, conv.given(weight), conv.given(x), bias, Activation::Identity)
 }

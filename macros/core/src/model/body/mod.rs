@@ -77,8 +77,8 @@ fn try_impl(args: TokenStream, item: ItemImpl) -> Result<TokenStream, TokenStrea
     Ok(emit::impl_(&ast, &bodies, &context))
 }
 
-/// Groups operations, then finds where variables are used for the last time. Where there are groups, the method without
-/// them is kept for editors.
+/// Groups operations, finds where variables are used for the last time, and lets products end in functions. Where there
+/// are such, the method without them is kept for editors.
 fn optimise(function: &ast::Function, body: &mut ir::Body, context: &Context<'_>) {
     live::mark(body);
     if function.fuse {
@@ -86,6 +86,8 @@ fn optimise(function: &ast::Function, body: &mut ir::Body, context: &Context<'_>
         fuse::body(function, body);
         if !body.groups.is_empty() {
             live::mark(body);
+        }
+        if fuse::ending::body(body) || !body.groups.is_empty() {
             body.unfused = Some(plain);
         }
     }

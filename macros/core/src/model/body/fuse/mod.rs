@@ -8,6 +8,7 @@
 //! group must have that whole shape, and what a reduction reads must have whole rows of it. Where the operands that a value
 //! comes from are not all of the group's, that is asked at run time, and the operations stand by for the other case.
 
+pub(super) mod ending;
 mod kernel;
 mod operation;
 mod parts;
