@@ -7,10 +7,10 @@ use cotangent_runtime::testing::{GradCheck, check_grad};
 use cotangent_runtime::{DType, Tensor};
 
 const ALL: [(Activation, fn(Tensor) -> Tensor); 4] = [
-    (Activation::Relu, Tensor::relu),
-    (Activation::Gelu, Tensor::gelu),
-    (Activation::GeluTanh, Tensor::gelu_tanh),
-    (Activation::Silu, Tensor::silu),
+    (Activation::Relu, |x| x.relu()),
+    (Activation::Gelu, |x| x.gelu()),
+    (Activation::GeluTanh, |x| x.gelu_tanh()),
+    (Activation::Silu, |x| x.silu()),
 ];
 
 /// Holds a call that ends in a function against `steps`, which has none, and its gradient against differences.
@@ -27,11 +27,16 @@ fn check<P>(
         close(&call(operands, then), &want);
         // The companion gives the same, whatever is wanted.
         [Want::NONE, Want::SELF, Want::ALL].into_iter().for_each(|all| close(&vjp(operands, then, all).0, &want));
+        // Steps past the kink are no differences: short ones, of `f64`, stay away from it.
+        let (operands, step) = match then {
+            Activation::Relu => (&exact[..], 1e-5),
+            _ => (operands, GradCheck::default().step),
+        };
         check_grad(
             |xs| call(xs, then),
             |xs, ct| pull(vjp(xs, then, Want::ALL).1, ct),
             operands,
-            GradCheck { most: 6, ..GradCheck::default() },
+            GradCheck { step, most: 6, ..GradCheck::default() },
         );
     }
 }

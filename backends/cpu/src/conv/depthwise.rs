@@ -1,6 +1,6 @@
 //! Convolutions with one filter for each channel, a plane of the result at a time. A product has nothing to share there:
-//! each sum is kept in registers while its few terms go by. No sum is shared by two planes, so that the bits do not depend
-//! on the threads.
+//! runs of sums are kept in registers while their few terms go by. No sum is shared by two planes, so that the bits do not
+//! depend on the threads.
 #![allow(unsafe_code, reason = "makes slices of memory of its own and calls variants that the processor has")]
 
 use super::implicit::Means;
@@ -34,26 +34,9 @@ pub(super) fn input<T: Element>(
     epilogue: Epilogue<T>,
     x: &mut [T],
 ) -> Result<()> {
-    if window.stride == [1, 1] {
-        let field = Field::new(turned(extents, window)).reversed();
-        return field.convolve(means, extents.groups, [y, w], epilogue, x);
-    }
-    let (grid, taps) = (grid(extents, window), extents.filter[0] * extents.filter[1]);
-    let (area, plane, step) = (grid.area(), grid.image[0] * grid.image[1], window.stride[1]);
-    each(means, x, plane, 0, |at, _, x| {
-        let channel = at % extents.groups;
-        x.fill(T::ZERO);
-        for (tap, &w) in w[channel * taps..][..taps].iter().enumerate() {
-            let of_filter = [tap / grid.filter[1], tap % grid.filter[1]];
-            grid.runs(of_filter, 0..area, |run, to| {
-                let y = &y[at * area..][run];
-                y.iter().zip(x[to..].iter_mut().step_by(step)).for_each(|(&y, x)| *x = *x + w * y);
-            });
-        }
-        let matrix = Matrix { ptr: x.as_mut_ptr(), rows: plane as isize, columns: 1 };
-        // SAFETY: the processor has the level; the plane is this task's alone, and the bias has its channel.
-        unsafe { epilogue.from(channel, 0).apply(means.level, matrix, [1, plane]) };
-    })
+    // Longer steps leave zeros between the outputs that the filters, turned round, move over.
+    let field = Field { apart: window.stride, ..Field::new(turned(extents, window)) };
+    field.reversed().convolve(means, extents.groups, [y, w], epilogue, x)
 }
 
 /// `w` from `x` and `y`.
@@ -67,47 +50,48 @@ pub(super) fn weight<T: Element>(
     Field::new(grid(extents, window)).filters(means, extents.groups, operands, w)
 }
 
-/// Planes that a filter moves over, laid out so that what one of its elements meets at neighbouring places are
-/// neighbours: zeros around them, and the columns that are a step apart beside each other.
+/// Sums that are computed side by side.
+const LANES: usize = 64;
+
+/// A plane that a filter moves over, laid out so that what one of its elements meets at all places, row after row, lies in
+/// one run: zeros around the plane, and rows and columns that are a step apart beside each other.
+///
+/// Rows of results are as far apart as those of the field, so that behind each follow some that are no results.
 struct Field {
     grid: Grid,
-    /// Places of a row that are computed side by side.
-    lanes: usize,
-    /// The remainders of columns by the step that elements of a filter meet. A row has a run for each of them.
-    remainders: Vec<usize>,
-    /// Elements of a run.
-    run: usize,
-    /// Rows.
-    rows: usize,
-    /// What the elements of a filter meet at the first place.
+    /// Distances of rows and columns of planes: between them lie zeros.
+    apart: [usize; 2],
+    /// The remainders of rows and columns, by the step, that elements of a filter meet. Those of one pair are a part of the
+    /// field.
+    remainders: [Vec<usize>; 2],
+    /// Rows and columns of a part.
+    part: [usize; 2],
+    /// Where the run of each element of a filter begins.
     taps: Vec<usize>,
+    /// Elements of a run: whole lanes.
+    run: usize,
 }
 
 impl Field {
     /// That of filters on a grid.
     fn new(grid: Grid) -> Field {
-        let columns = grid.places[1];
-        let wide = columns.next_multiple_of(32) == columns.next_multiple_of(16);
-        let lanes = if columns <= 8 {
-            8
-        } else if wide {
-            32
-        } else {
-            16
-        };
-        let ahead = |axis: usize| (0..grid.filter[axis]).map(move |k| k * grid.dilation[axis]);
-        let mut remainders: Vec<usize> = ahead(1).map(|column| column % grid.stride[1]).collect();
-        remainders.sort_unstable();
-        remainders.dedup();
-        let run = columns.next_multiple_of(lanes) + ahead(1).max().unwrap_or(0) / grid.stride[1];
-        let rows = grid.places[0].saturating_sub(1) * grid.stride[0] + ahead(0).max().unwrap_or(0) + 1;
-        let tap = |row: usize, column: usize| {
-            let at = remainders.partition_point(|&r| r < column % grid.stride[1]);
-            (row * remainders.len() + at).saturating_mul(run) + column / grid.stride[1]
-        };
-        let taps = ahead(0).flat_map(|row| ahead(1).map(move |column| (row, column)));
-        let taps = taps.map(|(row, column)| tap(row, column)).collect();
-        Field { grid, lanes, run, rows, taps, remainders }
+        let meets = |axis: usize| (0..grid.filter[axis]).map(move |k| k * grid.dilation[axis]);
+        let remainders = [0, 1].map(|axis| {
+            let mut all: Vec<usize> = meets(axis).map(|at| at % grid.stride[axis]).collect();
+            all.sort_unstable();
+            all.dedup();
+            all
+        });
+        let part = [0, 1].map(|axis| grid.places[axis] + meets(axis).max().unwrap_or(0) / grid.stride[axis]);
+        let run = part[1].saturating_mul(grid.places[0]).next_multiple_of(LANES);
+        let mut field = Field { grid, apart: [1, 1], remainders, part, taps: vec![], run };
+        for row in meets(0) {
+            let row = (field.number(0, row), row / grid.stride[0]);
+            let tap = |column| field.start([row.0, field.number(1, column)], row.1) + column / grid.stride[1];
+            let taps: Vec<usize> = meets(1).map(tap).collect();
+            field.taps.extend(taps);
+        }
+        field
     }
 
     /// The field of filters whose elements are in the opposite order.
@@ -116,33 +100,46 @@ impl Field {
         self
     }
 
-    /// Elements of a row.
-    fn row(&self) -> usize {
-        self.remainders.len() * self.run
-    }
-
     /// Elements of the field.
     fn len(&self) -> usize {
-        self.rows.saturating_mul(self.row())
+        self.taps.iter().max().unwrap_or(&0).saturating_add(self.run)
+    }
+
+    /// The number of a remainder; of one that no element of a filter meets, that of the next.
+    fn number(&self, axis: usize, at: usize) -> usize {
+        self.remainders[axis].partition_point(|&known| known < at % self.grid.stride[axis])
+    }
+
+    /// Where a row of a part begins.
+    fn start(&self, [above, left]: [usize; 2], row: usize) -> usize {
+        let parts = above * self.remainders[1].len() + left;
+        parts.saturating_mul(self.part[0]).saturating_add(row).saturating_mul(self.part[1])
     }
 
     /// Lays out a plane in memory whose other elements are zeros.
     fn fill<T: Element>(&self, plane: &[T], to: &mut [T]) {
-        let Grid { image: [height, width], stride: [_, step], padding, .. } = self.grid;
-        for (i, row) in to.chunks_exact_mut(self.row().max(1)).enumerate() {
-            let Some(at) = i.checked_add_signed(-padding[0]).filter(|&at| at < height) else { continue };
-            let line = &plane[at * width..][..width];
-            for (run, &remainder) in row.chunks_exact_mut(self.run).zip(&self.remainders) {
-                // Element `j` of the run is column `j * step + remainder - padding`.
-                let ahead = padding[1] - remainder as isize;
-                let first = ahead.max(0).unsigned_abs().div_ceil(step);
-                let column = (first * step).checked_add_signed(-ahead).unwrap_or(0);
-                let (Some(run), Some(line)) = (run.get_mut(first..), line.get(column..)) else { continue };
-                if step == 1 {
-                    let count = run.len().min(line.len());
-                    run[..count].copy_from_slice(&line[..count]);
-                } else {
-                    run.iter_mut().zip(line.iter().step_by(step)).for_each(|(to, &x)| *to = x);
+        let Grid { image: [_, width], stride: [down, step], padding, .. } = self.grid;
+        for (left, &remainder) in self.remainders[1].iter().enumerate() {
+            // Element `j` of a row is column `(j * step + remainder - padding) / apart`, where that is a number. One of
+            // the two is 1.
+            let (ahead, apart) = (padding[1] - remainder as isize, self.apart[1]);
+            let (behind, ahead) = ((-ahead).max(0).unsigned_abs(), ahead.max(0).unsigned_abs());
+            let (first, column) = match step {
+                1 => (ahead + behind.next_multiple_of(apart) - behind, behind.div_ceil(apart)),
+                _ => (ahead.div_ceil(step), behind + ahead.next_multiple_of(step) - ahead),
+            };
+            let room = self.part[1].saturating_sub(first).div_ceil(apart);
+            let count = width.saturating_sub(column).div_ceil(step).min(room);
+            if count == 0 {
+                continue;
+            }
+            for (at, line) in plane.chunks_exact(width).enumerate() {
+                let Some(row) = (at * self.apart[0]).checked_add_signed(padding[0]) else { continue };
+                let (row, rest) = (row / down, row % down);
+                let Ok(above) = self.remainders[0].binary_search(&rest) else { continue };
+                if row < self.part[0] {
+                    let to = &mut to[self.start([above, left], row) + first..];
+                    spread(&line[column..], to, [step, apart], count);
                 }
             }
         }
@@ -158,13 +155,16 @@ impl Field {
         results: &mut [T],
     ) -> Result<()> {
         let (area, taps) = (self.grid.area(), self.taps.len());
-        each(means, results, area, self.len(), |at, memory, result| {
+        each(means, results, area, self, |at, field, run, result| {
             let channel = at % channels;
-            self.fill(self.plane(planes, at), memory);
+            self.fill(self.plane(planes, at), field);
             let matrix = Matrix { ptr: result.as_mut_ptr(), rows: area as isize, columns: 1 };
             // SAFETY: the processor has the level; the plane is this task's alone, and the bias has its channel.
             unsafe {
-                sums(means.level, self, memory, &filters[channel * taps..][..taps], result);
+                sums(means.level, &self.taps, field, &filters[channel * taps..][..taps], run);
+                for (to, from) in result.chunks_exact_mut(self.grid.places[1]).zip(run.chunks(self.part[1])) {
+                    to.copy_from_slice(&from[..to.len()]);
+                }
                 epilogue.from(channel, 0).apply(means.level, matrix, [1, area]);
             }
         })
@@ -178,18 +178,30 @@ impl Field {
         [planes, given]: [&[T]; 2],
         filters: &mut [T],
     ) -> Result<()> {
-        let (area, columns) = (self.grid.area(), self.grid.places[1]);
+        let area = self.grid.area();
         let images = if area == 0 { 0 } else { given.len() / (area * channels) };
-        let room = self.grid.places[0].saturating_mul(self.pitch());
-        each(means, filters, self.taps.len(), self.len().saturating_add(room), |channel, memory, filter| {
-            let (field, rows) = memory.split_at_mut(self.len());
+        each(means, filters, self.taps.len(), self, |channel, field, run, filter| {
             filter.fill(T::ZERO);
-            for at in (0..images).map(|i| i * channels + channel) {
+            let of_channel = (0..images).map(|i| i * channels + channel);
+            for at in of_channel.clone() {
                 self.fill(self.plane(planes, at), field);
-                let lines = given[at * area..][..area].chunks_exact(columns);
-                rows.chunks_exact_mut(self.pitch()).zip(lines).for_each(|(to, y)| to[..columns].copy_from_slice(y));
+                let rows = given[at * area..][..area].chunks_exact(self.grid.places[1]);
+                run.chunks_mut(self.part[1]).zip(rows).for_each(|(to, y)| to[..y.len()].copy_from_slice(y));
                 // SAFETY: the processor has the level.
-                unsafe { dots(means.level, self, field, rows, filter) };
+                unsafe { dots(means.level, &self.taps, field, run, filter) };
+            }
+            // Zeros behind the rows meet elements that the filter does not, and make NaN of those that are infinite.
+            for tap in (0..filter.len()).filter(|&tap| filter[tap].is_nan()).collect::<Vec<_>>() {
+                let mut sum = T::ZERO;
+                for at in of_channel.clone() {
+                    let (x, y) = (self.plane(planes, at), &given[at * area..]);
+                    let place = [tap / self.grid.filter[1], tap % self.grid.filter[1]];
+                    self.grid.runs(place, |places, from| {
+                        let x = x[from..].iter().step_by(self.grid.stride[1]);
+                        y[places].iter().zip(x).for_each(|(&y, &x)| sum = sum + x * y);
+                    });
+                }
+                filter[tap] = sum;
             }
         })
     }
@@ -198,30 +210,47 @@ impl Field {
         let area = self.grid.image[0] * self.grid.image[1];
         &planes[at * area..][..area]
     }
+}
 
-    /// Elements of a row of results, whole lanes.
-    fn pitch(&self) -> usize {
-        self.grid.places[1].next_multiple_of(self.lanes)
+/// Copies so many elements, which are so far apart.
+fn spread<T: Element>(from: &[T], to: &mut [T], steps: [usize; 2], count: usize) {
+    match steps {
+        [1, 1] => to[..count].copy_from_slice(&from[..count]),
+        // Pairs are taken apart by vectors.
+        [2, 1] => {
+            let pairs = from.as_chunks::<2>().0;
+            let whole = count.min(pairs.len());
+            to[..whole].iter_mut().zip(pairs).for_each(|(to, &[x, _])| *to = x);
+            if whole < count {
+                to[whole] = from[2 * whole];
+            }
+        }
+        [step, apart] => {
+            let to = to.iter_mut().step_by(apart).take(count);
+            to.zip(from.iter().step_by(step)).for_each(|(to, &x)| *to = x);
+        }
     }
 }
 
-/// Calls `task` on each part of a result, with its number and memory of so many elements, which are zeros before the
-/// first part: several at a time where there are enough of them.
+/// Calls `task` on each part of a result, with its number and with memory for a field and a run, which are zeros before
+/// the first part: several at a time where there are enough of them.
 fn each<T: Element>(
     means: Means<'_>,
     result: &mut [T],
     part: usize,
-    room: usize,
-    task: impl Fn(usize, &mut [T], &mut [T]) + Sync,
+    field: &Field,
+    task: impl Fn(usize, &mut [T], &mut [T], &mut [T]) + Sync,
 ) -> Result<()> {
     let parts = result.len() / part;
     let share = if means.parallel { parts.div_ceil(4 * threads()) } else { parts };
+    let room = field.len().saturating_add(field.run);
     let some = |(at, some): (usize, &mut [T])| {
         let memory = means.pool.take(room.saturating_mul(size_of::<T>()))?;
         // SAFETY: memory of this call alone, initialised and aligned, of so many elements.
         let memory = unsafe { slice::from_raw_parts_mut(memory.ptr().cast::<T>(), room) };
         memory.fill(T::ZERO);
-        some.chunks_exact_mut(part).enumerate().for_each(|(i, part)| task(at * share + i, memory, part));
+        let (plane, run) = memory.split_at_mut(field.len());
+        some.chunks_exact_mut(part).enumerate().for_each(|(i, part)| task(at * share + i, plane, run, part));
         Ok(())
     };
     if share < parts {
@@ -230,44 +259,36 @@ fn each<T: Element>(
     some((0, result))
 }
 
-/// Writes a body over a field for the number of lanes and the instruction set.
+/// Writes a body over runs for each instruction set.
 macro_rules! variants {
-    ($(#[$doc:meta])* $name:ident $body:ident($x:ident: $X:ty, $w:ident: $W:ty, $y:ident: $Y:ty)) => {
+    ($(#[$doc:meta])* $name:ident $body:ident($w:ident: $W:ty, $run:ident: $Run:ty)) => {
         $(#[$doc])*
         ///
         /// # Safety
         /// The processor has the level.
-        unsafe fn $name<T: Element>(level: Level, field: &Field, $x: $X, $w: $W, $y: $Y) {
+        unsafe fn $name<T: Element>(level: Level, taps: &[usize], x: &[T], $w: $W, $run: $Run) {
             /// # Safety
             /// The processor has these instructions.
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")]
-            unsafe fn v4<T: Element>(field: &Field, $x: $X, $w: $W, $y: $Y) {
-                lanes::<true, T>(field, $x, $w, $y)
+            unsafe fn v4<T: Element>(taps: &[usize], x: &[T], $w: $W, $run: $Run) {
+                $body::<true, T>(taps, x, $w, $run)
             }
             /// # Safety
             /// The processor has these instructions.
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma")]
-            unsafe fn v3<T: Element>(field: &Field, $x: $X, $w: $W, $y: $Y) {
-                lanes::<true, T>(field, $x, $w, $y)
-            }
-            #[inline(always)]
-            fn lanes<const FMA: bool, T: Element>(field: &Field, $x: $X, $w: $W, $y: $Y) {
-                match field.lanes {
-                    8 => $body::<FMA, 8, T>(field, $x, $w, $y),
-                    16 => $body::<FMA, 16, T>(field, $x, $w, $y),
-                    _ => $body::<FMA, 32, T>(field, $x, $w, $y),
-                }
+            unsafe fn v3<T: Element>(taps: &[usize], x: &[T], $w: $W, $run: $Run) {
+                $body::<true, T>(taps, x, $w, $run)
             }
             // SAFETY: the caller's promise.
             unsafe {
                 match level {
                     #[cfg(target_arch = "x86_64")]
-                    Level::V4 => v4(field, $x, $w, $y),
+                    Level::V4 => v4(taps, x, $w, $run),
                     #[cfg(target_arch = "x86_64")]
-                    Level::V3 => v3(field, $x, $w, $y),
-                    _ => lanes::<false, T>(field, $x, $w, $y),
+                    Level::V3 => v3(taps, x, $w, $run),
+                    _ => $body::<false, T>(taps, x, $w, $run),
                 }
             }
         }
@@ -275,48 +296,38 @@ macro_rules! variants {
 }
 
 variants! {
-    /// Computes what a filter makes of a field.
-    sums sums_of(x: &[T], w: &[T], y: &mut [T])
+    /// Computes the run of sums of what a filter meets in a field.
+    sums sums_of(w: &[T], run: &mut [T])
 }
 variants! {
-    /// Adds to each element of a filter the products of what it meets in a field and the results of these places, in rows
-    /// of whole lanes.
-    dots dots_of(x: &[T], y: &[T], w: &mut [T])
+    /// Adds to each element of a filter the products of what it meets in a field and of a run.
+    dots dots_of(run: &[T], w: &mut [T])
 }
 
 #[inline(always)]
-fn sums_of<const FMA: bool, const N: usize, T: Element>(field: &Field, x: &[T], w: &[T], y: &mut [T]) {
-    let step = field.grid.stride[0] * field.row();
-    for (i, y) in y.chunks_exact_mut(field.grid.places[1]).enumerate() {
-        for (j, y) in y.chunks_mut(N).enumerate() {
-            let mut sums = [T::ZERO; N];
-            for (&tap, &w) in field.taps.iter().zip(w) {
-                let x = &x[i * step + j * N + tap..][..N];
-                for l in 0..N {
-                    sums[l] = w.fma::<FMA>(x[l], sums[l]);
-                }
+fn sums_of<const FMA: bool, T: Element>(taps: &[usize], x: &[T], w: &[T], run: &mut [T]) {
+    for (i, run) in run.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
+        let mut sums = [T::ZERO; LANES];
+        for (&tap, &w) in taps.iter().zip(w) {
+            let x = &x[tap + i * LANES..].as_chunks::<LANES>().0[0];
+            for l in 0..LANES {
+                sums[l] = w.fma::<FMA>(x[l], sums[l]);
             }
-            y.copy_from_slice(&sums[..y.len()]);
         }
+        *run = sums;
     }
 }
 
 #[inline(always)]
-fn dots_of<const FMA: bool, const N: usize, T: Element>(field: &Field, x: &[T], y: &[T], w: &mut [T]) {
-    let (step, columns) = (field.grid.stride[0] * field.row(), field.grid.places[1]);
-    for (&tap, w) in field.taps.iter().zip(w) {
-        let mut sums = [T::ZERO; N];
-        for (i, y) in y.chunks_exact(field.pitch()).enumerate() {
-            for (j, y) in y.as_chunks::<N>().0.iter().enumerate() {
-                let (x, some) = (&x[i * step + j * N + tap..][..N], columns - j * N);
-                for l in 0..N {
-                    // Behind the last column lies what other elements of the filter meet, which may be infinite.
-                    let x = if l < some { x[l] } else { T::ZERO };
-                    sums[l] = y[l].fma::<FMA>(x, sums[l]);
-                }
+fn dots_of<const FMA: bool, T: Element>(taps: &[usize], x: &[T], run: &[T], w: &mut [T]) {
+    for (&tap, w) in taps.iter().zip(w) {
+        let mut sums = [T::ZERO; LANES];
+        for (y, x) in run.as_chunks::<LANES>().0.iter().zip(x[tap..].as_chunks::<LANES>().0) {
+            for l in 0..LANES {
+                sums[l] = y[l].fma::<FMA>(x[l], sums[l]);
             }
         }
-        let mut half = N / 2;
+        let mut half = LANES / 2;
         while half > 0 {
             for l in 0..half {
                 sums[l] = sums[l] + sums[l + half];

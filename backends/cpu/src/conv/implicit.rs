@@ -167,12 +167,13 @@ fn scattered<T: Element + Stored<Computed = T>>(
         let out = place(given, area, Epilogue::NONE);
         // SAFETY: the factors are parts of slices, and the place is memory of this call alone.
         unsafe { Product { extents: shape, a: &a, b: &b, out }.run(means.pool, level, means.parallel)? };
-        x.fill(T::ZERO);
-        for tap in 0..taps {
-            let at = [tap / filter[1] % filter[0], tap % filter[1]];
-            let x = &mut x[tap / (filter[0] * filter[1]) * plane..][..plane];
-            let given = &given[tap * area..][..area];
-            grid.runs(at, 0..area, |run, to| add(&given[run], &mut x[to..], grid.stride[1]));
+        // SAFETY: the processor has the level.
+        unsafe {
+            match level {
+                #[cfg(target_arch = "x86_64")]
+                Level::V3 | Level::V4 => collect_v3(&grid, given, x),
+                _ => collect(&grid, given, x),
+            }
         }
         let sums = Matrix { ptr: x.as_mut_ptr(), rows: plane as isize, columns: 1 };
         // SAFETY: the planes of the image, this task's alone, and a number of the bias for each.
@@ -181,7 +182,29 @@ fn scattered<T: Element + Stored<Computed = T>>(
     })
 }
 
+/// # Safety
+/// The processor has these instructions.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn collect_v3<T: Element>(grid: &Grid, given: &[T], x: &mut [T]) {
+    collect(grid, given, x)
+}
+
+/// Adds up what places give to each element of an image that they meet.
+#[inline(always)]
+fn collect<T: Element>(grid: &Grid, given: &[T], x: &mut [T]) {
+    let ([height, width], area) = (grid.filter, grid.area());
+    for (channel, x) in x.chunks_exact_mut(grid.image[0] * grid.image[1]).enumerate() {
+        x.fill(T::ZERO);
+        for tap in 0..height * width {
+            let given = &given[(channel * height * width + tap) * area..][..area];
+            grid.runs([tap / width, tap % width], |run, to| add(&given[run], &mut x[to..], grid.stride[1]));
+        }
+    }
+}
+
 /// Adds elements to those of `x` that lie `step` apart.
+#[inline(always)]
 fn add<T: Element>(given: &[T], x: &mut [T], step: usize) {
     if step == 1 {
         given.iter().zip(x).for_each(|(&y, x)| *x = *x + y);

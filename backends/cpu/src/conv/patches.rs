@@ -34,9 +34,10 @@ impl Grid {
         self.filter == [1, 1] && self.stride == [1, 1] && self.padding == [0, 0] && self.places == self.image
     }
 
-    /// What element `at` of a filter meets at the places of one row and another: calls `meets` with each of the
-    /// first and last-but-one place that meets the image, and the position in the image that the first meets.
-    pub(super) fn runs(&self, at: [usize; 2], places: Range<usize>, mut meets: impl FnMut(Range<usize>, usize)) {
+    /// What element `at` of a filter meets: calls `meets` with the places of each row that meet the image, and the position
+    /// in the image that the first of them meets.
+    #[inline(always)]
+    pub(super) fn runs(&self, at: [usize; 2], mut meets: impl FnMut(Range<usize>, usize)) {
         let ahead = |axis: usize| (at[axis] * self.dilation[axis]) as isize - self.padding[axis];
         let (down, right) = (ahead(0), ahead(1));
         let [height, width] = self.image;
@@ -45,17 +46,15 @@ impl Grid {
         let end = (width as isize - right).max(0);
         let end = end.div_euclid(stride) + isize::from(end % stride != 0);
         let (first, end) = (first as usize, (end as usize).min(columns));
-        let mut begin = places.start;
-        while begin < places.end {
-            let (i, j) = (begin / columns, begin % columns);
-            let count = (columns - j).min(places.end - begin);
+        if first >= end {
+            return;
+        }
+        let column = ((first * self.stride[1]) as isize + right) as usize;
+        for i in 0..self.places[0] {
             let row = (i * self.stride[0]) as isize + down;
-            let (from, to) = (first.max(j), end.min(j + count));
-            if (0..height as isize).contains(&row) && from < to {
-                let column = (from * self.stride[1]) as isize + right;
-                meets(begin + from - j..begin + to - j, row as usize * width + column as usize);
+            if (0..height as isize).contains(&row) {
+                meets(i * columns + first..i * columns + end, row as usize * width + column);
             }
-            begin += count;
         }
     }
 }

@@ -32,11 +32,7 @@ fn region(inside: &mut Region) -> bool {
         };
         product.callee = Callee::Operation { name };
         product.args.push(Operand::Plain(Plain { tokens: then, uses: vec![] }));
-        // A variable that the function assigns anew is declared where it was.
-        if product.var != function.var {
-            (product.var, product.declare) = (function.var, function.declare);
-        }
-        product.value = function.value;
+        (product.var, product.declare, product.value) = (function.var, function.declare, function.value);
         inside.stmts.remove(at);
         found = true;
     }
@@ -62,8 +58,8 @@ fn ending(product: &Call, function: &Call) -> Option<(Ident, TokenStream)> {
         _ => return None,
     };
     let [Operand::Active { value, last: true, .. }] = &function.args[..] else { return None };
-    // A variable that is declared here must be so still, where it is given another value later.
-    let is_gone = product.declare == Declare::Let || product.var == function.var;
-    let fits = *value == product.value && product.args.len() == args && !product.boxed && !function.boxed && is_gone;
+    // A variable that may be given another value later stays.
+    let is_gone = *value == product.value && product.declare == Declare::Let;
+    let fits = is_gone && product.args.len() == args && !product.boxed && !function.boxed;
     fits.then(|| (format_ident!("{name}__then"), quote!(::cotangent::__private::Activation::#then)))
 }
