@@ -4,8 +4,8 @@
 use super::kernel::{Kernel, Tile, kernel};
 use std::arch::x86_64::*;
 
-pub(super) static SINGLE: Kernel<f32> = Kernel::new([12, 32], 512, 512 << 10, single::run);
-pub(super) static DOUBLE: Kernel<f64> = Kernel::new([12, 16], 512, 512 << 10, double::run);
+pub(super) static SINGLE: Kernel<f32> = Kernel::new([12, 32], 384, 512 << 10, single::run);
+pub(super) static DOUBLE: Kernel<f64> = Kernel::new([12, 16], 384, 512 << 10, double::run);
 
 /// Names for the instructions that the kernel's text uses.
 macro_rules! vectors {
