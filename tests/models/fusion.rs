@@ -162,6 +162,18 @@ fn a_reduction_over_fewer_columns_than_the_group_has() {
     check(narrow::both, SHAPES);
 }
 
+pair!(summed[C, k] { #[init(normal(1.0))] w: Param![C] } |self, x, y| {
+    // What a sum leaves has one column. Where `y` has one too, so has what they make, whatever the sum reads.
+    let a = (self.w.sum_keepdim(-1) * 0.3 + y * 0.5).tanh();
+    let b = (self.w.mean_keepdim(-1) * 0.3 + y * 0.5).softmax(-1);
+    a.sum(..) + b.square().sum(..) + x.mean(..)
+});
+
+#[test]
+fn a_sum_of_wide_rows_beside_a_narrow_operand() {
+    check(summed::both, SHAPES);
+}
+
 pair!(layer_norm[C, k] { #[init(normal(1.0))] w: Param![C], #[init(normal(1.0))] b: Param![C] } |self, x, y| {
     let h = (x + y * 0.1).layer_norm(self.w, self.b, 1e-5).silu();
     (h * h).mean(..)

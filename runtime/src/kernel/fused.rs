@@ -37,8 +37,9 @@ pub enum Form {
         vectors: u32,
         /// Whether the output has one element a row.
         out: bool,
-        /// The operands, as bits, that must have whole rows together: what a reduction reads.
-        reduced: &'static [u32],
+        /// The operands, as bits, that must have whole rows together: those that give columns to what a reduction reads
+        /// and to an output of whole rows.
+        whole: &'static [u32],
     },
 }
 
@@ -266,9 +267,9 @@ impl RowsKept {
 }
 
 /// Whether a kernel over rows computes, for operands of these shapes, what the operations do one after another: what a
-/// reduction reads has whole rows, and what meets values of rows alone is one of a row too.
+/// reduction reads and what comes out has whole rows, and what meets values of rows alone is one of a row too.
 pub fn fits(fusion: &'static Fusion, shapes: &[&[usize]]) -> bool {
-    let Form::Rows { operands, vectors, reduced, .. } = fusion.form else { return true };
+    let Form::Rows { operands, vectors, whole: rows, .. } = fusion.form else { return true };
     let joined = |mask: u32| {
         let mut all = shapes.iter().enumerate().filter(|(at, _)| mask >> at & 1 == 1).map(|(_, shape)| *shape);
         all.try_fold(Dims::new(), |whole, shape| try_broadcast(&whole, shape).ok())
@@ -282,7 +283,7 @@ pub fn fits(fusion: &'static Fusion, shapes: &[&[usize]]) -> bool {
     let is_vector = |(at, shape): (usize, &&[usize])| vectors >> at & 1 == 0 || **shape == [width];
     shapes.iter().enumerate().all(is_one)
         && shapes.iter().enumerate().all(is_vector)
-        && reduced.iter().all(|&mask| joined(mask).is_some_and(|shape| shape.last() == Some(&width)))
+        && rows.iter().all(|&mask| joined(mask).is_some_and(|shape| shape.last() == Some(&width)))
 }
 
 /// The operands' own dtypes, those of their cotangents.

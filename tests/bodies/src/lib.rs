@@ -1,130 +1,29 @@
-//! Random bodies of models for the tests.
-#![allow(unused, clippy::all, reason = "random bodies do what nobody would write")]
+//! Comparisons for the tests of random bodies.
 
 use cotangent::Tensor;
-use cotangent::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// What bodies find in `self`.
-#[model(dims(C))]
-pub struct Net {
-    #[init(normal(0.7))]
-    w: Param![C],
-    #[init(normal(0.7))]
-    b: Param![C],
-    #[config(true)]
-    #[init(normal(0.7))]
-    bias: Option<Param![C]>,
-    lin: Linear![C => C],
-    drop: Dropout![p = 0.25],
-    block: Block![C],
-    blocks: [Block![C]; 2],
-    #[init(Stage::Narrow![C = C], Stage::Norm![C = C])]
-    stages: Vec<Stage>,
-    #[config(0.6)]
-    k: f64,
-    #[config(true)]
-    deep: bool,
-    #[config(0)]
-    mode: usize,
-    #[config(2)]
-    n: usize,
+/// The values, zeros where there is no cotangent, and the largest of them.
+fn values(all: &BTreeMap<String, Tensor>, name: &str) -> (Vec<f64>, f64) {
+    let list = all.get(name).map(|t| t.to_vec_of::<f64>()).unwrap_or_default();
+    let size = list.iter().fold(0.0f64, |most, v| most.max(v.abs()));
+    (list, size)
 }
 
-#[model]
-impl Net {
-    fn mixed(&self, a: Tensor, b: Tensor) -> Tensor {
-        let both = (a * self.w).tanh() + b.sigmoid();
-        if self.deep { self.lin.forward(both) } else { both * self.k }
-    }
-
-    fn through(&self, x: Tensor, times: usize, cx: &mut Cx) -> Tensor {
-        let mut x = x;
-        for i in 0..times {
-            x = x + self.blocks[i % 2].forward(x, cx) * 0.5;
+/// Asserts that cotangents are equal but for `tolerance` times the largest of them. Panics with `what` and the place.
+pub fn compare(found: &BTreeMap<String, Tensor>, wanted: &BTreeMap<String, Tensor>, tolerance: f64, what: &str) {
+    let names: BTreeSet<&String> = found.keys().chain(wanted.keys()).collect();
+    // Cotangents that cancel are as inexact as the largest one.
+    let largest = names.iter().map(|name| values(wanted, name).1).fold(1e-3, f64::max);
+    for name in names {
+        if let (Some(f), Some(w)) = (found.get(name), wanted.get(name)) {
+            assert_eq!(f.shape(), w.shape(), "{what}: the shape of `{name}`");
         }
-        x.tanh() * 2.0
-    }
-
-    fn halves(&self, x: Tensor) -> (Tensor, Tensor) {
-        let y = self.lin.forward(x);
-        (y.sigmoid(), y)
-    }
-}
-
-/// A layer in layers.
-#[model(dims(C))]
-pub struct Block {
-    up: Linear![C => C],
-    drop: Dropout![p = 0.3],
-    #[init(normal(0.5))]
-    scale: Param![C],
-}
-
-#[model]
-impl Block {
-    fn forward(&self, x: Tensor, cx: &mut Cx) -> Tensor {
-        let h = self.up.forward(x).tanh();
-        x * self.scale + self.drop.forward(h, cx)
-    }
-}
-
-/// Layers of several kinds.
-#[model(dims(C))]
-pub enum Stage {
-    /// A layer in a layer.
-    Narrow(Block![C]),
-    /// Rows, normalised.
-    Norm(LayerNorm![C]),
-}
-
-#[model]
-impl Stage {
-    fn forward(&self, x: Tensor, cx: &mut Cx) -> Tensor {
-        match self {
-            Self::Narrow(block) => block.forward(x, cx),
-            Self::Norm(norm) => norm.forward(x).sin(),
+        let ((f, _), (w, _)) = (values(found, name), values(wanted, name));
+        for at in 0..f.len().max(w.len()) {
+            let (f, w) = (f.get(at).copied().unwrap_or(0.0), w.get(at).copied().unwrap_or(0.0));
+            let close = (f - w).abs() <= tolerance * largest;
+            assert!(close, "{what}: element {at} of `{name}` is {f} instead of {w} (largest {largest:.2e})");
         }
     }
 }
-
-/// A mixture of two tensors.
-#[model]
-pub fn blend(a: Tensor, b: Tensor, by: f64) -> Tensor {
-    let c = a * by;
-    if by > 0.5 { (c + b) * 0.5 } else { b - c.sin() }
-}
-
-/// Two functions of one tensor.
-#[model]
-pub fn waves(x: Tensor) -> (Tensor, Tensor) {
-    (x.sin(), x.cos() * x.tanh())
-}
-
-/// The loss of a body.
-pub type Value = fn(&Net, Tensor, Tensor, &mut Cx) -> Tensor;
-/// The loss, with the cotangents of the parameters and those of `x` and `y`.
-pub type Gradients = fn(&Net, Tensor, Tensor, &mut Cx) -> (Tensor, NetGrads, (Option<Tensor>, Option<Tensor>));
-
-/// A body as it is compiled.
-pub struct Form {
-    /// The method.
-    pub value: Value,
-    /// Its gradient.
-    pub gradients: Gradients,
-}
-
-/// A body with fusion and without.
-pub struct Body {
-    /// What it was made from.
-    pub seed: u64,
-    /// Its statements.
-    pub text: &'static str,
-    /// Whether its operations have slopes everywhere.
-    pub smooth: bool,
-    /// With fusion.
-    pub fused: Form,
-    /// Without fusion.
-    pub plain: Form,
-}
-
-include!(concat!(env!("OUT_DIR"), "/bodies.rs"));

@@ -425,13 +425,17 @@ fn observed(body: &Body, call: &Call, code: TokenStream) -> TokenStream {
         }
     }
     let (path, result) = (names.join("."), &body.vars[call.var.0 as usize]);
+    let name = hygiene::local("N", call.value.0);
     let entered = match indices[..] {
-        [] => quote!(at(#path)),
-        _ => quote!(at_in(#path, &[#(#indices),*])),
+        [] => quote!(at(#name)),
+        _ => quote!(at_in(#name, &[#(#indices),*])),
     };
+    // An editor completes by adding letters to a name, and finds its place in the expansion by what stands in front: no
+    // text that is made of the field may.
     quote! {
         let #local = ::cotangent::__private::#entered;
         #code
+        const #name: &str = #path;
         ::cotangent::__private::left(#local, &#result);
     }
 }

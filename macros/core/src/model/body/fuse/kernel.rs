@@ -51,15 +51,15 @@ pub(super) struct Layout {
     pub(super) vectors: u32,
     /// Whether the result has one element a row.
     pub(super) out: bool,
-    /// What each reduction reads: the operands, as bits, that must have whole rows together. None where all operands
-    /// take part.
-    pub(super) reduced: Vec<u32>,
+    /// What each reduction reads, and the result unless it has one element a row: the operands, as bits, whose columns it
+    /// has, which must be whole rows together. None where all operands take part.
+    pub(super) whole: Vec<u32>,
 }
 
 impl Layout {
     /// Whether the shapes decide if the kernel computes what the operations do.
     pub(super) fn is_conditional(&self) -> bool {
-        self.operands != 0 || self.vectors != 0 || !self.reduced.is_empty()
+        self.operands != 0 || self.vectors != 0 || !self.whole.is_empty()
     }
 }
 
@@ -106,16 +106,17 @@ impl Plan {
         let is_row = forms.rows.contains(out);
         let axes = [row, column];
         build.b.output_over("y", if is_row { &axes[..1] } else { &axes }, node);
-        let masks = feeding(members, &operands);
+        let masks = columns_of(members, &operands);
         let all: u32 = (0..operands.len()).filter(|at| narrow >> at & 1 == 0).map(|at| 1 << at).sum();
-        let mut reduced: Vec<u32> = vec![];
-        for source in members.iter().filter(|m| matches!(m.operation, Operation::Rows(_))).filter_map(|m| m.source(0)) {
+        let mut whole: Vec<u32> = vec![];
+        let read = members.iter().filter(|m| matches!(m.operation, Operation::Rows(_))).filter_map(|m| m.source(0));
+        for source in read.chain((!is_row).then_some(Source::Value(*out))) {
             let mask = masks.get(&source).map_or(0, |mask| mask & all);
-            if mask != all && !reduced.contains(&mask) {
-                reduced.push(mask);
+            if mask != all && !whole.contains(&mask) {
+                whole.push(mask);
             }
         }
-        let rows = Some(Layout { group, operands: narrow, vectors, out: is_row, reduced });
+        let rows = Some(Layout { group, operands: narrow, vectors, out: is_row, whole });
         Some(Plan { kernel: build.b.finish(), operands, wrt, rows })
     }
 }
@@ -296,10 +297,20 @@ impl Build<'_> {
 
 /// The operands that each value of a group comes from, as bits.
 pub(super) fn feeding(members: &[Member<'_>], operands: &[Source]) -> BTreeMap<Source, u32> {
+    masks(members, operands, |_| true)
+}
+
+/// The operands whose columns each value of a group has, as bits: what is summed along rows has none.
+fn columns_of(members: &[Member<'_>], operands: &[Source]) -> BTreeMap<Source, u32> {
+    masks(members, operands, |m| !matches!(m.operation, Operation::Rows(Rows::Sum | Rows::Mean)))
+}
+
+/// The operands that reach each value through statements that pass them on, as bits.
+fn masks(members: &[Member<'_>], operands: &[Source], passes: impl Fn(&Member<'_>) -> bool) -> BTreeMap<Source, u32> {
     let mut masks: BTreeMap<Source, u32> = operands.iter().enumerate().map(|(at, o)| (*o, 1 << at)).collect();
     for m in members {
         let mask = m.sources().filter_map(|s| masks.get(&s)).fold(0, |all, mask| all | mask);
-        masks.insert(Source::Value(m.call.value), mask);
+        masks.insert(Source::Value(m.call.value), if passes(m) { mask } else { 0 });
     }
     masks
 }

@@ -144,13 +144,13 @@ impl Fuse<'_> {
         let text = &*plan.kernel.name;
         let form = match &plan.rows {
             None => quote!(Form::Elements(&fused::DEF)),
-            Some(Layout { operands, vectors, out, reduced, .. }) => quote! {
+            Some(Layout { operands, vectors, out, whole, .. }) => quote! {
                 Form::Rows {
                     kernel: &fused::DEF,
                     operands: #operands,
                     vectors: #vectors,
                     out: #out,
-                    reduced: &[#(#reduced),*],
+                    whole: &[#(#whole),*],
                 }
             },
         };

@@ -1,10 +1,13 @@
-//! Random bodies: fused as not fused, in `f64` to a few roundings, in `f32` to what its digits allow, and against central
-//! differences.
+//! A part of the random bodies: fused as not fused, in `f64` to a few roundings, in `f32` to what its digits allow, and
+//! against central differences.
+
+mod net;
 
 use cotangent::prelude::*;
 use cotangent::testing::{GradCheck, check_grad};
 use cotangent::{DType, LeafMut, Path, Tensor};
-use cotangent_body_tests::{ALL, Body, Form, Net, NetConfig};
+use cotangent_body_tests::compare;
+use net::{ALL, Body, Form, Net, NetConfig};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -40,30 +43,6 @@ fn results(form: &Form, model: &Net, x: &Tensor, y: &Tensor) -> BTreeMap<String,
         all.extend(ct.take().map(|ct| (path.to_string(), ct)));
     });
     all
-}
-
-/// The values, zeros where there is no cotangent, and the largest of them.
-fn values(all: &BTreeMap<String, Tensor>, name: &str) -> (Vec<f64>, f64) {
-    let list = all.get(name).map(|t| t.to_vec_of::<f64>()).unwrap_or_default();
-    let size = list.iter().fold(0.0f64, |most, v| most.max(v.abs()));
-    (list, size)
-}
-
-fn compare(found: &BTreeMap<String, Tensor>, wanted: &BTreeMap<String, Tensor>, tolerance: f64, what: &str) {
-    let names: std::collections::BTreeSet<&String> = found.keys().chain(wanted.keys()).collect();
-    // Cotangents that cancel are as inexact as the largest one.
-    let largest = names.iter().map(|name| values(wanted, name).1).fold(1e-3, f64::max);
-    for name in names {
-        if let (Some(f), Some(w)) = (found.get(name), wanted.get(name)) {
-            assert_eq!(f.shape(), w.shape(), "{what}: the shape of `{name}`");
-        }
-        let ((f, _), (w, _)) = (values(found, name), values(wanted, name));
-        for at in 0..f.len().max(w.len()) {
-            let (f, w) = (f.get(at).copied().unwrap_or(0.0), w.get(at).copied().unwrap_or(0.0));
-            let close = (f - w).abs() <= tolerance * largest;
-            assert!(close, "{what}: element {at} of `{name}` is {f} instead of {w} (largest {largest:.2e})");
-        }
-    }
 }
 
 /// Runs a check of every body and shows the bodies that fail.
