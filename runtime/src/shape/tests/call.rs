@@ -145,3 +145,22 @@ fn leading_axes_pass_through() {
         "argument 2 of `add` is [N, N, W], but its declaration [N, W] needs another number of axes"
     );
 }
+
+#[test]
+fn a_negative_extent_is_a_mistake() {
+    const CONV: Scope = Scope { model: &["K"], local: &["B", "T"] };
+    const K: Dim = Dim::sym(0);
+    const OUT: Dim = Dim::sym(2).sub(K).floor_div(Dim::lit(2)).add(Dim::lit(1));
+    const SIG: Sig = Sig {
+        name: "Conv",
+        scope: CONV,
+        inputs: &[Shape::of(&[Dim::sym(1), Dim::sym(2)])],
+        outputs: &[Shape::of(&[Dim::sym(1), OUT])],
+    };
+    let conv = |kernel| call(&SIG, &Dims::of(&[Dim::lit(kernel)]), &[Shape::of(&[N, Dim::lit(8)])], 0);
+    assert!(conv(8).proved());
+    assert_eq!(
+        text("self.conv", &conv(12), &BLOCK),
+        "axis 1 of the result of `self.conv` is -1: the input [N, 8] is too small"
+    );
+}
