@@ -2,6 +2,7 @@
 
 use crate::bodies::check;
 use crate::support::device;
+use cotangent::diff::Want;
 use cotangent::prelude::*;
 
 #[model(dims(C, H, D))]
@@ -78,4 +79,44 @@ fn attention_with_masks() {
         let (loss, grads, ct) = model.loss_grad_inputs(x);
         (loss, grads, ct)
     });
+}
+
+mod full {
+    use cotangent::Tensor;
+
+    /// Operations by their full names, without the prelude.
+    #[cotangent::model]
+    pub(super) fn joined(x: Tensor![B, H, T, D]) -> Tensor![B, 2 * H, T, D] {
+        let y = cotangent::ops::scaled_dot_product_attention(x, x, x, true);
+        cotangent::ops::cat([x, y], 1)
+    }
+}
+
+#[test]
+fn operations_have_full_names() {
+    let x = Tensor::randn([1, 2, 3, 4], &mut Rng::seed(1), &device());
+    assert_eq!(full::joined(x.clone()).shape(), [1, 4, 3, 4]);
+    let (y, _) = full::joined::vjp(x.clone(), Want::ALL);
+    assert_eq!(y.to_vec(), full::joined(x).to_vec());
+}
+
+#[model(dims(C, pad = 0))]
+struct Padded {
+    conv: Conv2d![C => C, K = 1, pad = pad],
+}
+
+#[model]
+impl Padded {
+    fn forward(&self, x: Tensor![B, C, H, W]) -> Tensor![B, C, H, W] {
+        x + self.conv.forward(x)
+    }
+}
+
+#[test]
+fn a_padding_may_be_zero() {
+    let x = Tensor::ones([1, 2, 3, 3], &device());
+    let of = |pad| Padded::init(PaddedConfig { pad, ..PaddedConfig::new(2) }, &mut Rng::seed(1), &device());
+    assert_eq!(of(0).forward(x.clone()).shape(), [1, 2, 3, 3]);
+    let error = of(1).try_forward(x).expect_err("5 rows and 3 do not broadcast");
+    assert!(error.to_string().contains("3") && error.to_string().contains("5"), "{error}");
 }

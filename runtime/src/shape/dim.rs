@@ -27,13 +27,16 @@ const ONE: Powers = 0x8888_8888_8888_8888;
 ///
 /// Terms are sorted and have different powers, no coefficient is zero, numerators and denominator have no common
 /// factor and unused places are zero, so that equal polynomials are equal values. Exponents may be negative: `a/b` is
-/// the exact division. A symbol stands for a positive number. A sum that is rounded down is never whole by its form, and
+/// the exact division. A symbol stands for a positive number, or where [`Dim::from_zero`] says so for one that is not
+/// negative. A sum that is rounded down is never whole by its form, and
 /// its constant is a multiple of the part of the denominator that divides no other coefficient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dim {
     len: u8,
     /// Whether it is the sum rounded down.
     floor: bool,
+    /// The symbols that may be zero, one bit each; some may have fallen out of the sum.
+    zeros: u16,
     den: i64,
     coefs: [i64; TERMS],
     powers: [Powers; TERMS],
@@ -41,8 +44,9 @@ pub struct Dim {
 
 impl Dim {
     /// An extent of which nothing is known.
-    pub const UNKNOWN: Dim = Dim { len: NO_FORM, floor: false, den: 1, coefs: [0; TERMS], powers: [0; TERMS] };
-    const ZERO: Dim = Dim { len: 0, floor: false, den: 1, coefs: [0; TERMS], powers: [0; TERMS] };
+    pub const UNKNOWN: Dim =
+        Dim { len: NO_FORM, floor: false, zeros: 0, den: 1, coefs: [0; TERMS], powers: [0; TERMS] };
+    const ZERO: Dim = Dim { len: 0, floor: false, zeros: 0, den: 1, coefs: [0; TERMS], powers: [0; TERMS] };
 
     /// All symbols in order, worked out once.
     pub(crate) const SYMS: [Dim; SYMBOLS] = {
@@ -62,6 +66,12 @@ impl Dim {
     /// The symbol of that number; unknown past [`SYMBOLS`].
     pub const fn sym(number: usize) -> Dim {
         if number >= SYMBOLS { Dim::UNKNOWN } else { Dim::SYMS[number] }
+    }
+
+    /// The dim, each symbol of which may be zero too.
+    pub(crate) const fn from_zero(mut self) -> Dim {
+        self.zeros = self.symbols();
+        self
     }
 
     /// Whether it has a form.
@@ -140,6 +150,7 @@ impl Dim {
         };
         let mut sum = self;
         sum.den = den;
+        sum.zeros |= other.zeros;
         let mut i = 0;
         while scale_self != 1 && i < self.terms() {
             let Some(coef) = times(self.coefs[i], scale_self) else { return Dim::UNKNOWN };
@@ -180,7 +191,7 @@ impl Dim {
             return if self.len == 0 || other.len == 0 { Dim::ZERO } else { Dim::UNKNOWN };
         }
         let Some(den) = times(self.den, other.den) else { return Dim::UNKNOWN };
-        let mut product = Dim { den, ..Dim::ZERO };
+        let mut product = Dim { den, zeros: self.zeros | other.zeros, ..Dim::ZERO };
         let mut i = 0;
         while i < self.terms() {
             let mut j = 0;
@@ -415,7 +426,7 @@ impl Dim {
             return Dim::UNKNOWN;
         }
         let Some(den) = times(self.den, divisor.coefs[0]) else { return Dim::UNKNOWN };
-        let mut quotient = Dim { den, ..Dim::ZERO };
+        let mut quotient = Dim { den, zeros: self.zeros | divisor.zeros, ..Dim::ZERO };
         let mut i = 0;
         while i < self.terms() {
             let Some(coef) = times(self.coefs[i], divisor.den) else { return Dim::UNKNOWN };

@@ -1,6 +1,7 @@
 //! Bindings: what the names of a scope stand for, found by holding declared shapes against given ones.
 
 use super::dim::{Dim, SYMBOLS};
+use super::fields::{DimDefault, identity};
 use super::shape::{Rest, Scope, Shape};
 use super::step::{Fail, Step, Verdict};
 
@@ -42,6 +43,17 @@ impl Env {
     pub const fn new(scope: &Scope) -> Env {
         let bound = low_bits(scope.model.len());
         Env { scope: *scope, bound, dims: Dim::SYMS, own: true, rests: [(Rest::None, Shape::UNKNOWN); RESTS] }
+    }
+
+    /// These bindings, where the model's dims have these defaults; see [`identity`].
+    pub const fn with_defaults(mut self, defaults: &[Option<DimDefault>]) -> Env {
+        let own = identity(defaults);
+        let mut k = 0;
+        while k < own.as_slice().len() {
+            self.dims[k] = own.as_slice()[k];
+            k += 1;
+        }
+        self
     }
 
     /// These bindings and the names that the shapes of a method's arguments bind: each stands for itself.

@@ -20,6 +20,14 @@ pub const fn explain(op: &str, step: &Step, scope: &Scope) -> Message {
     match &step.fail {
         Fail::None => text,
         Fail::Input { .. } => input(text, op, &step.fail, scope),
+        Fail::Negative { axis, result, input } => (text.text("axis ").number(*axis as i64))
+            .text(" of the result of `")
+            .text(without_forward(op))
+            .text("` is ")
+            .dim(&result.axis(*axis), scope)
+            .text(": the input ")
+            .shape(input, scope)
+            .text(" is too small"),
         Fail::Declared { axis, want, got } => declared(text, op, axis, want, got, scope),
         Fail::Broadcast { left, right, back } => broadcast(text, left, right, *back, scope),
         Fail::Grows { into, from } => (text.text(op).text(": ").shape(from, scope))

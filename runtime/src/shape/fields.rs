@@ -130,10 +130,18 @@ impl Dims {
     }
 }
 
-/// The first `n` symbols: a model's own dims, seen from its own methods.
-pub const fn identity(n: usize) -> Dims {
-    let len = if n < SYMBOLS { n } else { SYMBOLS } as u8;
-    Dims { len, dims: Dim::SYMS, given: &[] }
+/// A model's own dims, seen from its own methods: one symbol for each of their defaults. What is zero by default, such as
+/// a padding, may be zero, all others are positive.
+pub const fn identity(defaults: &[Option<DimDefault>]) -> Dims {
+    let (mut own, mut k) = (Dims { len: 0, dims: Dim::SYMS, given: &[] }, 0);
+    while k < defaults.len() && k < SYMBOLS {
+        if let Some(DimDefault::Number(0)) = defaults[k] {
+            own.dims[k] = own.dims[k].from_zero();
+        }
+        k += 1;
+    }
+    own.len = k as u8;
+    own
 }
 
 /// The dims of field `name`, one for each name of `callee`: as given, else the default, else unknown. `outer` are the

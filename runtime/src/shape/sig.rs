@@ -32,7 +32,8 @@ pub const fn sig_of<M, S: Signature>(_: fn(&M) -> S) -> Sig {
 /// Calls a method of a model whose dims are `dims`; the step's shape is that of part `out` of the result.
 ///
 /// The callee's own names are bound where they are whole axes of an argument; every other axis is checked. Unknown
-/// arguments are skipped, and axes of the result that depend on names without a binding are unknown.
+/// arguments are skipped, and axes of the result that depend on names without a binding are unknown. An axis of the result
+/// that is negative whatever the names stand for is a mistake, such as a window larger than its image.
 pub const fn call(sig: &Sig, dims: &Dims, inputs: &[Shape], out: usize) -> Step {
     let mut env = Env::callee(&sig.scope, dims.as_slice());
     let arguments = if inputs.len() < sig.inputs.len() { inputs.len() } else { sig.inputs.len() };
@@ -69,6 +70,14 @@ pub const fn call(sig: &Sig, dims: &Dims, inputs: &[Shape], out: usize) -> Step 
                 return Step::mistake(fail);
             }
             step = step.doubt(if got.known() { fail } else { Fail::None });
+        }
+        i += 1;
+    }
+    i = 0;
+    while i < shape.len() {
+        if matches!(shape.axis(i).literal(), Some(extent) if extent < 0) {
+            let input = if arguments > 0 { inputs[0] } else { Shape::UNKNOWN };
+            return Step::mistake(Fail::Negative { axis: i, result: shape, input });
         }
         i += 1;
     }

@@ -87,6 +87,15 @@ pub enum Fail {
         /// The callee's dim that the declared axis is, if it is nothing but one.
         symbol: Option<usize>,
     },
+    /// The result of a method has a negative extent.
+    Negative {
+        /// The axis of the result.
+        axis: usize,
+        /// The result's shape.
+        result: Shape,
+        /// The first argument's.
+        input: Shape,
+    },
     /// A value does not have the shape that its binding declares.
     Declared {
         /// The axis that differs, or `None` where the rank does.

@@ -33,8 +33,8 @@ const NONE: &[Option<DimDefault>] = &[None, None];
 const SCOPE: Scope = Scope { model: &[], local: &["B", "T", "N"] };
 const S0: Shape = Shape::of(&[SCOPE.dim("B"), Dim::lit(784)]);
 const E0: Env = Env::new(&SCOPE).with_inputs(&[S0]);
-const FC1: Dims = field_dims(FIELDS, "fc1", LINEAR.model, NONE, &identity(0));
-const FC2: Dims = field_dims(FIELDS, "fc2", LINEAR.model, NONE, &identity(0));
+const FC1: Dims = field_dims(FIELDS, "fc1", LINEAR.model, NONE, &identity(&[]));
+const FC2: Dims = field_dims(FIELDS, "fc2", LINEAR.model, NONE, &identity(&[]));
 const P1: Step = call(&sig_of(|m: &Mlp| m.fc1.forward__sig()), &FC1, &[S0], 0);
 const _: () = if P1.failed() {
     fail(explain("self.fc1.forward", &P1, &SCOPE).as_str())
@@ -81,7 +81,7 @@ const Q: Shape = Shape::with_rest("Q", &BLOCK, &[]);
 
 fn attend(inputs: &[Shape], out: usize) -> String {
     let fields = const { &[FieldDims { name: "attn", args: &[("", W), ("", Dim::lit(4))] }] };
-    let dims = field_dims(fields, "attn", ATTENTION.model, NONE, &identity(1));
+    let dims = field_dims(fields, "attn", ATTENTION.model, NONE, &identity(&[None]));
     let step = call(&ATTEND, &dims, inputs, out);
     let shape = Message::EMPTY.shape(&step.shape, &BLOCK);
     match step.verdict {
@@ -116,7 +116,7 @@ fn names_of_the_callee_are_bound_in_the_callers_terms() {
 #[test]
 fn own_methods_are_shown_by_their_declaration() {
     const OWN: Sig = Sig { name: "Block", scope: BLOCK, inputs: &[Shape::of(&[N, W])], outputs: &[Shape::SCALAR] };
-    let step = call(&OWN, &identity(1), &[Shape::of(&[S, W.add(Dim::lit(1))])], 0);
+    let step = call(&OWN, &identity(&[None]), &[Shape::of(&[S, W.add(Dim::lit(1))])], 0);
     assert_eq!(
         text("self.forward", &step, &BLOCK),
         "axis 1 of the input to `self.forward` is W + 1, but its declaration [S, W] needs W\n\
@@ -143,5 +143,24 @@ fn leading_axes_pass_through() {
     assert_eq!(
         add(Shape::of(&[N, W]), Shape::of(&[N, N, W])),
         "argument 2 of `add` is [N, N, W], but its declaration [N, W] needs another number of axes"
+    );
+}
+
+#[test]
+fn a_negative_extent_is_a_mistake() {
+    const CONV: Scope = Scope { model: &["K"], local: &["B", "T"] };
+    const K: Dim = Dim::sym(0);
+    const OUT: Dim = Dim::sym(2).sub(K).floor_div(Dim::lit(2)).add(Dim::lit(1));
+    const SIG: Sig = Sig {
+        name: "Conv",
+        scope: CONV,
+        inputs: &[Shape::of(&[Dim::sym(1), Dim::sym(2)])],
+        outputs: &[Shape::of(&[Dim::sym(1), OUT])],
+    };
+    let conv = |kernel| call(&SIG, &Dims::of(&[Dim::lit(kernel)]), &[Shape::of(&[N, Dim::lit(8)])], 0);
+    assert!(conv(8).proved());
+    assert_eq!(
+        text("self.conv", &conv(12), &BLOCK),
+        "axis 1 of the result of `self.conv` is -1: the input [N, 8] is too small"
     );
 }

@@ -185,3 +185,17 @@ fn long_messages_end_with_an_ellipsis_on_a_character() {
     assert_eq!(long.text("more").as_str(), long.as_str());
     assert_eq!(Message::EMPTY.number(i64::MIN).as_str(), "-9223372036854775808");
 }
+
+#[test]
+fn what_may_be_zero_proves_nothing() {
+    let (h, pad, two) = (Dim::sym(0), Dim::sym(1).from_zero(), Dim::lit(2));
+    let padded = h.add(pad.mul(two));
+    assert!(!padded.differs(&h) && !padded.exceeds(&h) && padded.same(&h.add(pad).add(pad)));
+    assert!(padded.add(Dim::lit(1)).exceeds(&h) && padded.add(Dim::lit(1)).differs(&h));
+    // Three times what may be zero does not outweigh one, nor does its product with another.
+    assert!(!pad.mul(h).add(h).exceeds(&h) && !pad.mul(h).exceeds(&pad));
+    assert!(padded.exceeds(&pad) && !pad.mul(Dim::lit(3)).exceeds(&pad));
+    // The dims that a symbol stands for decide whether it may be zero.
+    let symbol = Dim::sym(0).mul(two).add(Dim::lit(4));
+    assert!(!symbol.subst(&[pad]).exceeds(&Dim::lit(4)) && symbol.subst(&[h]).exceeds(&Dim::lit(4)));
+}

@@ -30,7 +30,7 @@ fn dims_are_given_by_place_by_name_or_by_default() {
     assert_eq!(dims("few"), "1 ? 3");
     assert_eq!(dims("many"), "1 1 1");
     assert_eq!(dims("missing"), "? ? 3");
-    assert_eq!(identity(2).as_slice(), [C, H]);
+    assert_eq!(identity(&[None, Some(DimDefault::Number(1))]).as_slice(), [C, H]);
 }
 
 #[test]

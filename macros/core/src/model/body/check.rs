@@ -164,12 +164,32 @@ pub(super) fn active_condition(at: &Expr, diags: &mut Diags) {
     );
 }
 
+/// An extent of -1, which other frameworks infer or keep.
+pub(super) fn negative_extent(shape: &Expr, operation: &str, diags: &mut Diags) {
+    let Expr::Array(extents) = shape else { return };
+    for extent in &extents.elems {
+        if let Expr::Unary(unary) = extent
+            && matches!(unary.op, syn::UnOp::Neg(_))
+            && matches!(&*unary.expr, Expr::Lit(_))
+        {
+            let help = match operation {
+                "reshape" => "write it out, as in `4 * T`, or merge axes with `flatten(1)`",
+                _ => "write it out, as in `B`",
+            };
+            let given = extent.to_token_stream().to_string().replace(' ', "");
+            diags.error(extent, format!("an extent of `{operation}` cannot be `{given}`; {help}"));
+        }
+    }
+}
+
 /// A method that no operation bears.
 pub(super) fn unknown_operation(name: &proc_macro2::Ident, known: &[&str], diags: &mut Diags) {
     let text = name.to_string();
+    let elsewhere = cotangent_ir::ops().find(|o| o.method && (o.torch == text || o.burn == text)).map(|o| o.name);
+    let elsewhere = elsewhere.or((text == "view").then_some("reshape"));
     let near = known.iter().map(|k| (strsim::jaro_winkler(k, &text), *k)).filter(|(score, _)| *score > 0.8);
-    let hint = match near.max_by(|a, b| a.0.total_cmp(&b.0)) {
-        Some((_, k)) => format!("did you mean `{k}`? Otherwise "),
+    let hint = match elsewhere.or_else(|| near.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, k)| k)) {
+        Some(k) => format!("did you mean `{k}`? Otherwise "),
         None => String::new(),
     };
     diags.error(name, format!("`{text}` has no derivative rule; {hint}wrap the call in `no_grad(..)`"));

@@ -121,6 +121,7 @@ pub(super) fn all(function: &Function, body: &Body, context: &Context<'_>) -> To
         return quote!();
     }
     let scope = scope(context, &body.proofs.names);
+    let defaults = context.self_ty.map(|ty| quote!(.with_defaults(<#ty as ::cotangent::__private::Model>::DEFAULTS)));
     let (items, cfgs) = (&body.proofs.items, &function.cfgs);
     let lonely = lonely(function);
     let methods = &body.proofs.methods;
@@ -138,7 +139,7 @@ pub(super) fn all(function: &Function, body: &Body, context: &Context<'_>) -> To
         const _: () = {
             use ::cotangent::__private::proofs::*;
             const SCOPE: __Scope = #scope;
-            const ENV: __Env = __Env::new(&SCOPE).with_inputs(&[#(#inputs),*]);
+            const ENV: __Env = __Env::new(&SCOPE)#defaults.with_inputs(&[#(#inputs),*]);
             #missing
             #(#lonely)*
             #(#items)*

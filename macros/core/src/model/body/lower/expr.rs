@@ -1,7 +1,7 @@
 //! Expressions: every active call becomes a statement of its own.
 
 use super::checkpoint;
-use super::plain::{arithmetic, is_self, list_elements, operation_names};
+use super::plain::{arithmetic, function, is_self, list_elements, operation_names};
 use super::{Binding, Lower, Lowered};
 use crate::hygiene;
 use crate::model::body::check;
@@ -203,6 +203,9 @@ impl Lower<'_, '_> {
             check::unknown_operation(&m.method, &operation_names(), self.diags);
             return self.nothing();
         };
+        if matches!(operation.rule, "reshape" | "expand") {
+            m.args.iter().for_each(|shape| check::negative_extent(shape, &name, self.diags));
+        }
         let receiver = self.shaped(&m.receiver);
         let mut operands = vec![receiver.0];
         let mut shapes = vec![receiver.1];
@@ -277,8 +280,7 @@ impl Lower<'_, '_> {
             check::unsupported(&c.func, self.diags);
             return self.nothing();
         };
-        let name = path.path.get_ident().map(|i| i.to_string());
-        let known = name.as_deref().and_then(|n| op(n, false));
+        let known = function(&path.path);
         let is_type = path.path.segments.len() > 1
             && path
                 .path

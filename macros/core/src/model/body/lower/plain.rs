@@ -3,10 +3,11 @@
 use super::{Binding, Lower};
 use crate::model::body::check;
 use crate::model::body::ir::{Plain, Var};
-use cotangent_ir::{Output, op, ops};
+use cotangent_ir::{Op, Output, op, ops};
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use std::collections::BTreeSet;
+use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{BinOp, Expr, Member, Pat, Stmt};
@@ -84,7 +85,7 @@ impl Lower<'_, '_> {
             }
             Expr::Call(c) => match &*c.func {
                 Expr::Path(p) => {
-                    let known = p.path.get_ident().and_then(|i| op(&i.to_string(), false));
+                    let known = function(&p.path);
                     let constructor = p.path.segments.len() == 2 && p.path.segments[0].ident == "Tensor";
                     known.is_some() || constructor
                 }
@@ -175,7 +176,7 @@ impl VisitMut for Rewrite<'_, '_, '_> {
             Expr::Path(p) => match self.local(&Expr::Path(p.clone())) {
                 Some(Binding::Active(var) | Binding::Tensor(var, _)) => {
                     self.uses.push(var);
-                    *expr = syn::parse_quote!(::core::clone::Clone::clone(&#p));
+                    *expr = syn::parse_quote_spanned!(p.span()=> ::core::clone::Clone::clone(&#p));
                 }
                 Some(Binding::Place(place)) => {
                     let code = &place.code;
@@ -419,6 +420,17 @@ fn captures(literal: &str, into: &mut BTreeSet<String>) {
 }
 
 /// The names of all operations, for suggestions.
+/// The operation that a path of a function names: by itself, or in full as in `cotangent::ops::cat`.
+pub(super) fn function(path: &syn::Path) -> Option<&'static Op> {
+    let (last, first) = (path.segments.last()?, path.segments.first()?);
+    let ours = match path.segments.len() {
+        1 => true,
+        2 => first.ident == "ops" || first.ident == "cotangent",
+        _ => first.ident == "cotangent",
+    };
+    if ours { op(&last.ident.to_string(), false) } else { None }
+}
+
 pub(super) fn operation_names() -> Vec<&'static str> {
     ops().filter(|o| o.method).map(|o| o.name).collect()
 }

@@ -4,7 +4,7 @@
 //! its rule, and a mistake its caret.
 
 use super::expr::values;
-use super::plain::arithmetic;
+use super::plain::{arithmetic, function};
 use super::shape::{Asked, Known, is_number};
 use super::{Binding, Lower};
 use cotangent_ir::{Argument, Op, Output, op};
@@ -69,7 +69,7 @@ impl Lower<'_, '_> {
             }
             Expr::Call(c) => {
                 let Expr::Path(p) = &*c.func else { return None };
-                let operation = op(&p.path.get_ident()?.to_string(), false)?;
+                let operation = function(&p.path)?;
                 (operation.output == Output::Tensor).then_some(())?;
                 self.called(operation, vec![], &c.args, &p.path)
             }

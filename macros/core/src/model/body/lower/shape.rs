@@ -233,7 +233,7 @@ impl Lower<'_, '_> {
 
     /// A constant with the dims of the model at a place, in terms of this model's dims.
     fn place_dims(&mut self, model: &syn::Type, steps: &[Step]) -> TokenStream {
-        let mut dims = quote!(__identity(<#model as ::cotangent::__private::Model>::DIMS.len()));
+        let mut dims = quote!(__identity(<#model as ::cotangent::__private::Model>::DEFAULTS));
         for (at, step) in steps.iter().enumerate() {
             let field = match step {
                 Step::Field(field) => field.to_string(),
