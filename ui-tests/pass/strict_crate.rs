@@ -43,6 +43,16 @@ impl Net {
         y
     }
 
+    /// Two values that take turns.
+    pub fn turns(&self, x: Tensor![B, C]) -> Tensor![B, C] {
+        let (mut a, mut b) = (x, x);
+        for layer in &self.hidden {
+            (a, b) = (layer.forward(b), a);
+        }
+        (a, _) = (a + b, b);
+        a
+    }
+
     /// A loss.
     pub fn loss(&self, x: Tensor![B, C], cx: &mut Cx) -> (Tensor![], Tensor![B, C]) {
         let y = self.forward(x, cx);
@@ -115,6 +125,7 @@ fn main() {
     assert!(grads.scale.is_some() && grads.hidden[1].inner.weight.is_some());
     assert_eq!(net.twice(x.clone(), &mut Cx::eval()).shape(), [4, 3]);
     assert_eq!(net.run(x.clone(), &mut Cx::eval()).len(), 3);
+    assert_eq!(net.turns(x.clone()).shape(), x.shape());
     assert!(net.try_forward(x.t(), &mut Cx::eval()).is_err());
     let text = net.summary().to_string();
     assert!(text.contains("hidden.1.inner.weight") && text.contains("27 parameters"), "{text}");

@@ -146,7 +146,11 @@ impl<M: Model> ModelExt for M {}
 pub(crate) fn check_name<M: Model>(record: &Record) -> Result<()> {
     match record.metadata().get(NAME) {
         Some(name) if name != M::NAME => {
-            let fault = format!("it holds a `{name}`, but a `{}` is asked for", M::NAME);
+            let fault = format!(
+                "it holds a `{name}`, but a `{model}` is asked for; `{model}::load_with(&config, path, &device)` goes by \
+                 the names of tensors alone",
+                model = M::NAME
+            );
             Err(Error::Record { record: record.name().into(), misfits: vec![fault] })
         }
         Some(_) | None => Ok(()),

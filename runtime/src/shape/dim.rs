@@ -27,9 +27,9 @@ const ONE: Powers = 0x8888_8888_8888_8888;
 ///
 /// Terms are sorted and have different powers, no coefficient is zero, numerators and denominator have no common
 /// factor and unused places are zero, so that equal polynomials are equal values. Exponents may be negative: `a/b` is
-/// the exact division. A symbol stands for a positive number, or where [`Dim::from_zero`] says so for one that is not
-/// negative. A sum that is rounded down is never whole by its form, and
-/// its constant is a multiple of the part of the denominator that divides no other coefficient.
+/// the exact division. A symbol stands for a positive number, or for any that is not negative where the dim says
+/// so. A sum that is rounded down is never whole by its form, and its constant is a multiple of the part of the
+/// denominator that divides no other coefficient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dim {
     len: u8,
@@ -69,7 +69,7 @@ impl Dim {
     }
 
     /// The dim, each symbol of which may be zero too.
-    pub(crate) const fn from_zero(mut self) -> Dim {
+    pub(crate) const fn maybe_zero(mut self) -> Dim {
         self.zeros = self.symbols();
         self
     }

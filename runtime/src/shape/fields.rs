@@ -136,7 +136,7 @@ pub const fn identity(defaults: &[Option<DimDefault>]) -> Dims {
     let (mut own, mut k) = (Dims { len: 0, dims: Dim::SYMS, given: &[] }, 0);
     while k < defaults.len() && k < SYMBOLS {
         if let Some(DimDefault::Number(0)) = defaults[k] {
-            own.dims[k] = own.dims[k].from_zero();
+            own.dims[k] = own.dims[k].maybe_zero();
         }
         k += 1;
     }

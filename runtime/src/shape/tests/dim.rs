@@ -188,7 +188,7 @@ fn long_messages_end_with_an_ellipsis_on_a_character() {
 
 #[test]
 fn what_may_be_zero_proves_nothing() {
-    let (h, pad, two) = (Dim::sym(0), Dim::sym(1).from_zero(), Dim::lit(2));
+    let (h, pad, two) = (Dim::sym(0), Dim::sym(1).maybe_zero(), Dim::lit(2));
     let padded = h.add(pad.mul(two));
     assert!(!padded.differs(&h) && !padded.exceeds(&h) && padded.same(&h.add(pad).add(pad)));
     assert!(padded.add(Dim::lit(1)).exceeds(&h) && padded.add(Dim::lit(1)).differs(&h));
