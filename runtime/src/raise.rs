@@ -3,6 +3,7 @@
 //! An operator such as `a + b` has no room for a `Result`. It panics with an [`Error`] as the payload; uncaught, a hook
 //! prints the error and the user's line, as a panic with a message would.
 
+use crate::watch;
 use cotangent_hal::Error;
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::cell::Cell;
@@ -45,9 +46,13 @@ pub(crate) fn raised<T>(result: Result<T, Error>) -> T {
 /// # Errors
 /// What was raised.
 pub fn attempt<T>(f: impl FnOnce() -> T) -> Result<T, Error> {
+    let depth = watch::depth();
     ATTEMPTS.set(ATTEMPTS.get() + 1);
     let result = panic::catch_unwind(AssertUnwindSafe(f));
     ATTEMPTS.set(ATTEMPTS.get() - 1);
+    if result.is_err() {
+        watch::return_to(depth);
+    }
     match result {
         Ok(value) => Ok(value),
         Err(payload) => match payload.downcast::<Error>() {

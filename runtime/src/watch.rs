@@ -79,6 +79,19 @@ pub(crate) fn place() -> (String, bool) {
     PLACES.with_borrow(|places| (places.path().to_owned(), places.backward > 0))
 }
 
+/// How many calls of layers and backward passes are under way.
+pub(crate) fn depth() -> (usize, usize) {
+    PLACES.with_borrow(|places| (places.stack.len(), places.backward))
+}
+
+/// Leaves the calls and the passes that an error ended: those beyond the depth before.
+pub(crate) fn return_to((layers, backward): (usize, usize)) {
+    PLACES.with_borrow_mut(|places| {
+        places.stack.truncate(layers);
+        places.backward = places.backward.min(backward);
+    });
+}
+
 impl Places {
     fn path(&self) -> &str {
         let layer = self.stack.last().and_then(|layer| self.paths.get(layer.0 as usize - 1));
