@@ -1,5 +1,5 @@
-//! Files with wrong bytes are refused, and reading one takes no more memory than a few times its size, whatever it
-//! claims. Alone in its binary, since all of the process's memory is counted.
+//! Files with wrong bytes are refused, and reading one takes bounded memory, whatever it claims: what the file has for
+//! tensors, [`HEADER`] times its header, and [`BASE`]. Alone in its binary, since all of the process's memory is counted.
 #![allow(clippy::allow_attributes_without_reason, reason = "the expansion of a model has attributes without reasons")]
 #![allow(unsafe_code, reason = "an allocator that counts")]
 
@@ -34,6 +34,21 @@ unsafe impl GlobalAlloc for Counting {
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
+
+/// How many bytes are taken for one of the header: a text of one letter is two strings, an extent of one digit a number.
+const HEADER: usize = 4;
+
+/// What is taken for any file: errors, the first of what does not fit.
+const BASE: usize = 256 << 10;
+
+/// What a tensor takes beside its elements: the handle, its names in a model or an optimiser, the least block.
+const TENSOR: usize = 1 << 10;
+
+/// How many bytes are taken for one of a config, whose JSON is copied: an object of one entry is a map.
+const CONFIG: usize = 400;
+
+/// What is taken for a layer that a config claims; up to 65,536 are believed.
+const LAYER: usize = 40;
 
 /// The most memory that `f` had at once, beyond what was in use before.
 fn taken(f: impl FnOnce()) -> usize {
@@ -76,16 +91,25 @@ fn look(path: &Path) -> bool {
 
 /// Looks at a file of these bytes, in memory bounds, and says whether the model loads.
 fn check(path: &Path, bytes: &[u8], what: &str) -> bool {
+    check_with(path, bytes, 0, what)
+}
+
+/// Looks at a file that may take so many bytes beside what the others take.
+fn check_with(path: &Path, bytes: &[u8], more: usize, what: &str) -> bool {
     std::fs::write(path, bytes).expect("written");
     let mut loads = false;
     let taken = taken(|| match catch_unwind(AssertUnwindSafe(|| look(path))) {
         Ok(found) => loads = found,
         Err(_) => panic!("{what}: a panic"),
     });
-    // The header as text, as entries and in an error, each tensor as it is and converted, and the misfits of a config
-    // that asks for more layers than there are, which is believed up to 65,536 of them.
-    let accepted = 16 * bytes.len() + (4 << 20);
-    assert!(taken <= accepted, "{what}: {taken} bytes were taken for a file of {}", bytes.len());
+    let claimed = bytes.first_chunk().map_or(0, |length| u64::from_le_bytes(*length));
+    let header = usize::try_from(claimed).map_or(bytes.len(), |length| length.min(bytes.len()));
+    let accepted = bytes.len() - header + HEADER * header + BASE + more;
+    assert!(
+        taken <= accepted,
+        "{what}: {taken} bytes were taken for {} beside a header of {header}",
+        bytes.len() - header
+    );
     loads
 }
 
@@ -128,6 +152,9 @@ fn no_bytes_panic_or_take_memory() {
         headers(&path, bytes);
     }
     texts(&path, &whole);
+    dense(&path);
+    dense_texts(&path, &whole[1]);
+    large(&path);
     std::fs::remove_file(path).expect("removed");
 }
 
@@ -245,7 +272,8 @@ fn texts(path: &Path, whole: &[Vec<u8>; 2]) {
                 let mut wrong = config.clone();
                 wrong[dim] = json!(n);
                 let what = format!("`{dim}` of {n}");
-                assert!(!check(path, &with("cotangent.config", wrong.to_string()), &what), "{what}");
+                let layers = if dim == "L" { LAYER << 16 } else { 0 };
+                assert!(!check_with(path, &with("cotangent.config", wrong.to_string()), layers, &what), "{what}");
             }
         }
         for (key, values) in [
@@ -269,4 +297,67 @@ fn texts(path: &Path, whole: &[Vec<u8>; 2]) {
             }
         }
     }
+}
+
+/// As many entries as go into a megabyte of an object; also their number.
+fn many(entry: &dyn Fn(usize) -> String) -> (String, usize) {
+    let (mut text, mut count) = (String::from("{"), 0);
+    while text.len() < LENGTH {
+        text.extend([if count == 0 { "" } else { "," }, &entry(count)]);
+        count += 1;
+    }
+    (text + "}", count)
+}
+
+const LENGTH: usize = 1 << 20;
+
+/// Headers that say as much as they can.
+fn dense(path: &Path) {
+    let empty = r#""shape":[0],"data_offsets":[0,0]"#;
+    let ones = ["1"; 63].join(",");
+    let look = |header: &str, more, what: &str| check_with(path, &file(header.as_bytes(), &[]), more, what);
+    let entries = |entry: &dyn Fn(usize) -> String, what: &str| look(&many(entry).0, 0, what);
+    entries(&|i| format!(r#""{i:x}":{{"dtype":"U8",{empty}}}"#), "many tensors");
+    entries(&|i| format!(r#""{i:x}":{{"dtype":"U9",{empty}}}"#), "many unknown dtypes");
+    entries(&|_| format!(r#""":{{"dtype":"U8",{empty}}}"#), "one name");
+    entries(&|i| format!(r#""{i:x}":{{"dtype":"U8","shape":[0,{ones}],"data_offsets":[0,0]}}"#), "long shapes");
+    entries(&|i| format!(r#""{i:x}":{{"dtype":"U8","shape":[0,{ones},1],"data_offsets":[0,0]}}"#), "longer shapes");
+    let (header, count) = many(&|i| format!(r#""optim.{i:x}":{{"dtype":"F32",{empty}}}"#));
+    look(&header, TENSOR * count, "many tensors of an optimiser");
+    let (texts, _) = many(&|i| format!(r#""{i:x}":"""#));
+    look(&format!(r#"{{"__metadata__":{texts}}}"#), 0, "many texts");
+    look(&format!(r#"{{"__metadata__":{texts},"x":0}}"#), 0, "many texts and a mistake");
+    let long = "n".repeat(LENGTH);
+    look(&format!(r#"{{"{long}":{{"dtype":"U9",{empty}}}}}"#), 0, "a long name");
+    look(&format!(r#"{{"{long}":[]}}"#), 0, "a long name of no tensor");
+    look(&format!(r#"{{"a":{{"dtype":"{long}",{empty}}}}}"#), 0, "a long dtype");
+    look(&format!(r#"{{"a":{{"dtype":"U8","shape":"{long}"}}}}"#), 0, "a long text for a shape");
+    look(&format!(r#"{{"__metadata__":{{"a":"{}"}}}}"#, "\\n".repeat(LENGTH / 2)), 0, "a long text of escapes");
+}
+
+/// Configs and settings that say as much as they can.
+fn dense_texts(path: &Path, whole: &[u8]) {
+    let (header, data) = header(whole);
+    let with = |key: &str, entry: &str, text: &str, factor: usize, what: &str| {
+        let mut wrong = header.clone();
+        let own: Value = serde_json::from_str(header["__metadata__"][key].as_str().expect("a text")).expect("JSON");
+        let mut own = own.as_object().expect("an object").clone();
+        own.insert(entry.into(), serde_json::from_str(text).expect("JSON"));
+        wrong["__metadata__"][key] = json!(serde_json::to_string(&own).expect("JSON"));
+        check_with(path, &file(wrong.to_string().as_bytes(), data), factor * text.len(), what);
+    };
+    let list = |entry: &str| format!("[{}]", vec![entry; LENGTH / (entry.len() + 1)].join(","));
+    let layer = |config: String| format!(r#"[{{"name":"Tanh","config":{config}}}]"#);
+    with("cotangent.config", "layers", &list(r#"{"name":"","config":0}"#), CONFIG, "many layers");
+    with("cotangent.config", "layers", &layer(list("0")), CONFIG, "a layer with many numbers");
+    with("cotangent.config", "layers", &layer(list(r#"{"":0}"#)), CONFIG, "a layer with many objects");
+    with("cotangent.optim", "steps", &many(&|i| format!(r#""{i:x}":1"#)).0, 2 * HEADER, "many steps");
+}
+
+/// Tensors take what the file has for them.
+fn large(path: &Path) {
+    let (device, mut rng) = (Device::cpu(), Rng::seed(0));
+    Net::init(NetConfig::new(700, 2), &mut rng, &device).save(path).expect("saved");
+    let bytes = std::fs::read(path).expect("read");
+    assert!(check(path, &bytes, "large tensors"));
 }

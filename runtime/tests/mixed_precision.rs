@@ -2,7 +2,7 @@
 
 use cotangent::optim::clip_grad_norm;
 use cotangent::prelude::*;
-use cotangent::record::{Checkpoint, Record, Stateful};
+use cotangent::record::{Checkpoint, Entry, Record, Stateful};
 use cotangent::{Error, bf16};
 use std::path::PathBuf;
 
@@ -163,7 +163,7 @@ fn records_keep_every_bit_of_every_dtype() {
         model.fc.weight.set(Tensor::from_slice_of(&values, [2, 3], &Device::cpu()).to(dtype));
         model.save(&file.0).unwrap();
         let record = Record::open(&file.0).unwrap();
-        assert_eq!(record.get("fc.weight").map(|e| e.dtype.clone()), Some(dtype.name().to_uppercase()));
+        assert_eq!(record.get("fc.weight").map(Entry::dtype), Some(dtype.name().to_uppercase()));
         let read = record.read("fc.weight", &Device::cpu()).unwrap();
         assert_eq!(read.dtype(), dtype);
         let bits = |t: &Tensor| t.to_vec_of::<f64>().iter().map(|v| v.to_bits()).collect::<Vec<_>>();

@@ -135,7 +135,7 @@ fn both(a: &[f32], b: &[f32]) -> PairGrads {
 fn golden(case: &str) -> (Record, Value) {
     let path = format!("{}/tests/golden/optim/{case}.safetensors", env!("CARGO_MANIFEST_DIR"));
     let record = Record::open(path).unwrap();
-    let config = serde_json::from_str(&record.metadata()["config"]).unwrap();
+    let config = serde_json::from_str(record.text("config").unwrap()).unwrap();
     (record, config)
 }
 
@@ -259,11 +259,11 @@ fn a_restored_run_equals_an_unbroken_one() {
         let mut model = Pair::new(tensor(&[0.3, -1.2, 2.0], &[3]), tensor(&[0.5, 0.25], &[2]));
         (0..3).for_each(|step| opt.step(&mut model, at(step)));
         // Text and fresh memory, as a file gives them.
-        let settings = serde_json::to_string(&opt.stateful().settings().unwrap()).unwrap();
+        let settings = opt.stateful().settings().unwrap();
         let tensors = opt.stateful().tensors();
         assert!(tensors.iter().any(|(name, _)| name.ends_with(".a")), "no state for `a`");
         let tensors = tensors.into_iter().map(|(name, t)| (name, tensor(&t.to_vec(), t.shape()))).collect();
-        fresh.stateful().restore(serde_json::from_str(&settings).unwrap(), tensors).unwrap();
+        fresh.stateful().restore(&settings, tensors).unwrap();
         let mut again = Pair::new(tensor(&model.a.to_vec(), &[3]), tensor(&model.b.to_vec(), &[2]));
         for step in 3..8 {
             opt.step(&mut model, at(step));
@@ -283,9 +283,9 @@ fn settings_keep_every_bit_as_text() {
     let (mut opt, mut rng) = (AdamW::new(1.0), cotangent_runtime::Rng::seed(5));
     for _ in 0..2000 {
         opt.set_lr(rng.uniform() * 1e-3 / 3.0);
-        let text = serde_json::to_string(&opt.settings().unwrap()).unwrap();
+        let text = opt.settings().unwrap();
         let mut again = AdamW::new(1.0);
-        again.restore(serde_json::from_str(&text).unwrap(), Vec::new()).unwrap();
+        again.restore(&text, Vec::new()).unwrap();
         assert_eq!(again.lr().to_bits(), opt.lr().to_bits(), "{text}");
     }
 }
@@ -294,14 +294,14 @@ fn settings_keep_every_bit_as_text() {
 fn another_optimisers_settings_are_refused() {
     let _turn = MEMORY.lock();
     let (adam, adamw, sgd) = (Adam::new(0.1), AdamW::new(0.1), Sgd::new(0.1));
-    let error = AdamW::new(0.2).restore(adam.settings().unwrap(), Vec::new()).unwrap_err().to_string();
+    let error = AdamW::new(0.2).restore(&adam.settings().unwrap(), Vec::new()).unwrap_err().to_string();
     assert!(error.contains("AdamW") && error.contains("`Adam`"), "{error}");
-    assert!(Adam::new(0.2).restore(adamw.settings().unwrap(), Vec::new()).is_err());
-    assert!(Adam::new(0.2).restore(sgd.settings().unwrap(), Vec::new()).is_err());
-    assert!(Sgd::new(0.2).restore(adam.settings().unwrap(), Vec::new()).is_err());
+    assert!(Adam::new(0.2).restore(&adamw.settings().unwrap(), Vec::new()).is_err());
+    assert!(Adam::new(0.2).restore(&sgd.settings().unwrap(), Vec::new()).is_err());
+    assert!(Sgd::new(0.2).restore(&adam.settings().unwrap(), Vec::new()).is_err());
     let mut sgd = Sgd::new(0.1).momentum(0.9);
     let settings = sgd.settings().unwrap();
-    sgd.restore(settings, vec![("momentum_buffer.a".into(), tensor(&[1.0], &[1]))]).unwrap();
+    sgd.restore(&settings, vec![("momentum_buffer.a".into(), tensor(&[1.0], &[1]))]).unwrap();
     let mut model = Pair::new(tensor(&[1.0, 1.0], &[2]), tensor(&[1.0], &[1]));
     let error = attempt(|| sgd.step(&mut model, both(&[1.0, 1.0], &[1.0]))).unwrap_err().to_string();
     assert!(error.contains("state of `a` is [1], the parameter [2]"), "{error}");
@@ -358,7 +358,7 @@ fn a_step_that_fails_halfway_leaves_ties_whole() {
     let mut tied = Pair::tied(&[1.0, -2.0]);
     let mut opt = Sgd::new(0.1).momentum(0.9);
     let settings = opt.settings().unwrap();
-    opt.restore(settings, vec![("momentum_buffer.a".into(), tensor(&[1.0], &[1]))]).unwrap();
+    opt.restore(&settings, vec![("momentum_buffer.a".into(), tensor(&[1.0], &[1]))]).unwrap();
     assert!(attempt(|| opt.step(&mut tied, both(&[1.0, 1.0], &[1.0, 1.0]))).is_err());
     assert_eq!(tied.values(), (vec![1.0, -2.0], vec![1.0, -2.0]));
 }

@@ -1,7 +1,7 @@
 //! `cargo xtask ci`: every check there is, cheap ones first.
 
 use crate::options::{Given, Opt, Program};
-use crate::{budget, tidy, workspace};
+use crate::{budget, editor, miri, tidy, workspace};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -28,6 +28,8 @@ enum Check {
     Cargo(&'static [&'static str], &'static [(&'static str, &'static str)]),
     /// A command of ours.
     Own(fn(&Given) -> Result<bool, String>),
+    /// Another one, left out where the first function says why it cannot run here.
+    Where(fn() -> Option<String>, fn(&Given) -> Result<bool, String>),
     /// The unit and integration tests.
     Tests,
     /// What `cargo deny` checks, where it is installed.
@@ -59,6 +61,8 @@ const STEPS: &[Step] = &[
     },
     Step { name: "budget", check: Check::Own(budget::run) },
     Step { name: "mnist", check: Check::Mnist(0.8) },
+    Step { name: "miri", check: Check::Where(miri::missing, miri::run) },
+    Step { name: "editor", check: Check::Where(editor::missing, editor::run) },
     Step { name: "deny", check: Check::Deny },
 ];
 
@@ -113,10 +117,10 @@ fn line(verdict: &Verdict, time: Duration) -> String {
 fn verdict(step: &Step, given: &Given) -> Verdict {
     match step.check {
         Check::Cargo(words, env) => cargo(words, env),
-        Check::Own(command) => match command(given) {
-            Ok(true) => Verdict::Passed,
-            Ok(false) => Verdict::Failed("see above".into()),
-            Err(why) => Verdict::Failed(why),
+        Check::Own(command) => own(command(given)),
+        Check::Where(missing, command) => match missing() {
+            Some(why) => Verdict::LeftOut(why),
+            None => own(command(given)),
         },
         Check::Tests if installed("nextest") => {
             cargo(&["nextest", "run", "--workspace", "--profile", "ci", "--no-tests", "pass"], SNAPSHOTS)
@@ -125,6 +129,14 @@ fn verdict(step: &Step, given: &Given) -> Verdict {
         Check::Deny if installed("deny") => cargo(&["deny", "check", "bans", "licenses", "sources"], &[]),
         Check::Deny => Verdict::LeftOut("`cargo-deny` is not installed".into()),
         Check::Mnist(least) => mnist(least).unwrap_or_else(Verdict::Failed),
+    }
+}
+
+fn own(result: Result<bool, String>) -> Verdict {
+    match result {
+        Ok(true) => Verdict::Passed,
+        Ok(false) => Verdict::Failed("see above".into()),
+        Err(why) => Verdict::Failed(why),
     }
 }
 

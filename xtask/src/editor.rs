@@ -12,7 +12,7 @@ pub(crate) const PROGRAM: Program = Program {
 };
 
 /// Why rust-analyzer cannot be asked here, if so.
-fn missing() -> Option<String> {
+pub(crate) fn missing() -> Option<String> {
     let probe = Command::new("rust-analyzer").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     let help = "`rustup component add rust-analyzer rust-src` brings it";
     (!probe.is_ok_and(|s| s.success())).then(|| format!("rust-analyzer is not installed; {help}"))

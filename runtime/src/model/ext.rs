@@ -144,7 +144,7 @@ impl<M: Model> ModelExt for M {}
 
 /// Refuses a record that names another model.
 pub(crate) fn check_name<M: Model>(record: &Record) -> Result<()> {
-    match record.metadata().get(NAME) {
+    match record.text(NAME) {
         Some(name) if name != M::NAME => {
             let fault = format!(
                 "it holds a `{name}`, but a `{model}` is asked for; `{model}::load_with(&config, path, &device)` goes by \
@@ -161,9 +161,8 @@ pub(crate) fn check_name<M: Model>(record: &Record) -> Result<()> {
 fn own_config<M: Model>(record: &Record) -> Result<M::Config> {
     let fault = |message| Error::Record { record: record.name().into(), misfits: vec![message] };
     check_name::<M>(record)?;
-    let metadata = record.metadata();
     let none = || serde_json::from_str("null").ok();
-    match metadata.get(CONFIG) {
+    match record.text(CONFIG) {
         Some(text) => {
             serde_json::from_str(text).map_err(|e| fault(format!("its config is not that of `{}`: {e}", M::NAME)))
         }

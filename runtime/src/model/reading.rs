@@ -8,8 +8,8 @@ use cotangent_hal::{DType, Error, Result};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// How many misfits are collected; with more, the rest of the model is not tried.
-const MOST: usize = 1000;
+/// How many misfits are listed; with more, the rest of the model is not tried.
+const MOST: usize = 200;
 
 /// A record that is being loaded, and what was found so far.
 pub(super) struct Reading {
@@ -22,6 +22,8 @@ pub(super) struct Reading {
     read: BTreeSet<String>,
     missing: Vec<String>,
     misfits: Vec<String>,
+    /// How many misfits are not listed.
+    more: usize,
     failed: Option<Error>,
 }
 
@@ -38,7 +40,17 @@ impl Reading {
     /// A record whose tensors' names begin with `prefix`. Where `partial`, it need not have all of the model's tensors.
     pub(super) fn new(record: Arc<Record>, prefix: &str, partial: bool, dtype: Option<DType>) -> Reading {
         let (read, prefix) = (BTreeSet::new(), prefix.to_owned());
-        Reading { record, prefix, partial, dtype, read, missing: Vec::new(), misfits: Vec::new(), failed: None }
+        Reading {
+            record,
+            prefix,
+            partial,
+            dtype,
+            read,
+            missing: Vec::new(),
+            misfits: Vec::new(),
+            more: 0,
+            failed: None,
+        }
     }
 
     /// Notes that the record may hold a tensor at `path`.
@@ -54,10 +66,18 @@ impl Reading {
         let field = format!("{}{path}", self.prefix);
         let below = format!("{field}.");
         let record = self.record.clone();
-        for (name, entry) in record.tensors().filter(|(name, _)| **name == field || name.starts_with(&below)) {
-            self.read.insert(name.clone());
+        for (name, entry) in record.tensors().filter(|(name, _)| *name == field || name.starts_with(&below)) {
+            self.read.insert(name.to_owned());
             let name = &name[self.prefix.len()..];
-            self.misfits.push(format!("`{name}` {:?}: in the record, but the config leaves it out", entry.shape));
+            self.misfit(|| format!("`{name}` {:?}: in the record, but the config leaves it out", entry.shape));
+        }
+    }
+
+    fn misfit(&mut self, text: impl FnOnce() -> String) {
+        if self.misfits.len() < MOST {
+            self.misfits.push(text());
+        } else {
+            self.more += 1;
         }
     }
 
@@ -84,11 +104,11 @@ impl Reading {
             return self.lack(names, shape, optional);
         };
         if entry.shape != shape {
-            self.misfits.push(format!("`{path}`: {:?} in the record, but the model needs {shape:?}", entry.shape));
+            self.misfit(|| format!("`{path}`: {:?} in the record, but the model needs {shape:?}", entry.shape));
             return Take::Misfit;
         }
         if !entry.reads_as_f32() {
-            self.misfits.push(format!("`{path}`: dtype `{}` in the record; supported: {FLOATS}", entry.dtype));
+            self.misfit(|| format!("`{path}`: dtype `{}` in the record; supported: {FLOATS}", entry.dtype()));
             return Take::Misfit;
         }
         let unlike = others.iter().filter(|(_, _, other)| !record.equal(entry, other)).map(|(other, ..)| {
@@ -114,7 +134,7 @@ impl Reading {
         let (path, others) = names.split_first().map_or(("", names), |(path, others)| (path.as_str(), others));
         if !optional && !self.partial {
             let also: String = others.iter().map(|other| format!(", as is `{other}`, another name of it")).collect();
-            self.misfits.push(format!("`{path}` {shape:?}: missing from the record{also}"));
+            self.misfit(|| format!("`{path}` {shape:?}: missing from the record{also}"));
             return Take::Misfit;
         }
         self.missing.push(path.to_owned());
@@ -128,18 +148,23 @@ impl Reading {
             return Err(error);
         }
         let mut unread = Vec::new();
-        for (name, entry) in self.record.tensors() {
+        let record = self.record.clone();
+        for (name, entry) in record.tensors() {
             let Some(path) = name.strip_prefix(&self.prefix) else { continue };
             if self.read.contains(name) {
                 continue;
             }
-            unread.push(path.to_owned());
-            if !self.partial {
-                self.misfits.push(format!("`{path}` {:?}: in the record, but not in the model", entry.shape));
+            if self.partial {
+                unread.push(path.to_owned());
+            } else {
+                self.misfit(|| format!("`{path}` {:?}: in the record, but not in the model", entry.shape));
             }
         }
         if self.misfits.is_empty() {
             return Ok((self.missing, unread));
+        }
+        if self.more > 0 {
+            self.misfits.push(format!("and {} more misfits", self.more));
         }
         Err(Error::Record { record: self.record.name().to_owned(), misfits: self.misfits })
     }

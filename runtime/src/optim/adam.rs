@@ -100,14 +100,14 @@ macro_rules! optimiser {
             fn tensors(&self) -> Vec<(String, Tensor)> {
                 self.0.tensors()
             }
-            fn settings(&self) -> Result<serde_json::Value> {
-                serde_json::to_value(&self.0.settings)
+            fn settings(&self) -> Result<String> {
+                serde_json::to_string(&self.0.settings)
                     .map_err(|e| Error::Argument { op: stringify!($name).into(), message: e.to_string() })
             }
-            fn restore(&mut self, settings: serde_json::Value, tensors: Vec<(String, Tensor)>) -> Result<()> {
+            fn restore(&mut self, settings: &str, tensors: Vec<(String, Tensor)>) -> Result<()> {
                 let fault = |message| Error::Argument { op: stringify!($name).into(), message };
                 let settings: Settings =
-                    serde_json::from_value(settings).map_err(|e| fault(format!("not its settings: {e}")))?;
+                    serde_json::from_str(settings).map_err(|e| fault(format!("not its settings: {e}")))?;
                 if settings.decoupled != $decoupled {
                     let other = if settings.decoupled { "AdamW" } else { "Adam" };
                     return Err(fault(format!("the settings are those of `{other}`; restore them into one")));

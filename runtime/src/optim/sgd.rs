@@ -124,11 +124,11 @@ impl Stateful for Sgd {
         all.extend(self.masters.tensors());
         all
     }
-    fn settings(&self) -> Result<serde_json::Value> {
-        serde_json::to_value(&self.settings).map_err(|e| Error::Argument { op: "Sgd".into(), message: e.to_string() })
+    fn settings(&self) -> Result<String> {
+        serde_json::to_string(&self.settings).map_err(|e| Error::Argument { op: "Sgd".into(), message: e.to_string() })
     }
-    fn restore(&mut self, settings: serde_json::Value, tensors: Vec<(String, Tensor)>) -> Result<()> {
-        self.settings = serde_json::from_value(settings)
+    fn restore(&mut self, settings: &str, tensors: Vec<(String, Tensor)>) -> Result<()> {
+        self.settings = serde_json::from_str(settings)
             .map_err(|e| Error::Argument { op: "Sgd".into(), message: format!("not its settings: {e}") })?;
         self.momenta = unnamed("momentum_buffer", &tensors);
         self.masters = Masters::restored(&tensors);

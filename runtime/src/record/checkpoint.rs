@@ -18,17 +18,17 @@ pub trait Stateful {
     /// Its tensors by name.
     fn tensors(&self) -> Vec<(String, Tensor)>;
 
-    /// All else.
+    /// All else, as text.
     ///
     /// # Errors
-    /// Where it has no form in JSON.
-    fn settings(&self) -> Result<serde_json::Value>;
+    /// Where it has no such form.
+    fn settings(&self) -> Result<String>;
 
     /// Becomes what `tensors` and `settings` gave.
     ///
     /// # Errors
     /// `Error::Argument` where the settings are another type's.
-    fn restore(&mut self, settings: serde_json::Value, tensors: Vec<(String, Tensor)>) -> Result<()>;
+    fn restore(&mut self, settings: &str, tensors: Vec<(String, Tensor)>) -> Result<()>;
 }
 
 /// A training run: model, optimiser, generator, context and what the program adds, such as its place in the data. A run
@@ -85,7 +85,7 @@ impl Checkpoint {
             (NAME, M::NAME.to_owned()),
             (CONFIG, json(&model.config())?),
             (FORMAT, "1".to_owned()),
-            ("cotangent.optim", json(&optimiser.settings()?)?),
+            ("cotangent.optim", optimiser.settings()?),
             ("cotangent.rng", json(rng)?),
             ("cotangent.cx", json(&cx.state())?),
         ];
@@ -124,7 +124,7 @@ impl Checkpoint {
             }
         }
         let (generator, state): (Rng, CxState) = (self.read("cotangent.rng")?, self.read("cotangent.cx")?);
-        optimiser.restore(self.read("cotangent.optim")?, tensors)?;
+        optimiser.restore(self.entry("cotangent.optim")?, tensors)?;
         *rng = generator;
         cx.restore(state);
         Ok(())
@@ -132,14 +132,20 @@ impl Checkpoint {
 
     /// A text that the program added.
     pub fn note(&self, key: &str) -> Option<&str> {
-        self.record.metadata().get(&format!("note.{key}")).map(String::as_str)
+        self.record.text(&format!("note.{key}"))
     }
 
     fn read<T: DeserializeOwned>(&self, key: &str) -> Result<T> {
-        let fault = |message| Error::Record { record: self.record.name().into(), misfits: vec![message] };
-        let text =
-            self.record.metadata().get(key).ok_or_else(|| fault(format!("no entry `{key}`; it is no checkpoint")))?;
-        serde_json::from_str(text).map_err(|e| fault(format!("the entry `{key}` cannot be read: {e}")))
+        let entry = self.entry(key)?;
+        serde_json::from_str(entry).map_err(|e| self.fault(format!("the entry `{key}` cannot be read: {e}")))
+    }
+
+    fn entry(&self, key: &str) -> Result<&str> {
+        self.record.text(key).ok_or_else(|| self.fault(format!("no entry `{key}`; it is no checkpoint")))
+    }
+
+    fn fault(&self, message: String) -> Error {
+        Error::Record { record: self.record.name().into(), misfits: vec![message] }
     }
 }
 

@@ -1,39 +1,19 @@
 //! Reading a safetensors file.
 
 use super::bytes::{self, Bytes};
-use super::{dtype, header};
+use super::dtype;
+use super::header::{self, Entry, Header};
 use crate::device::Device;
 use crate::tensor::{Raw, Tensor};
-use cotangent_hal::{DType, Error, Result};
+use cotangent_hal::{Error, Result};
 use safetensors::Dtype;
-use std::collections::BTreeMap;
-use std::ops::Range;
 use std::path::Path;
 
 /// A safetensors file: its tensors by name, and its metadata. Tensors are read when asked for.
 pub struct Record {
     name: String,
     bytes: Bytes,
-    tensors: BTreeMap<String, Entry>,
-    metadata: BTreeMap<String, String>,
-}
-
-/// What the header says of a tensor.
-#[derive(Clone, Debug)]
-pub struct Entry {
-    /// The extents.
-    pub shape: Vec<usize>,
-    /// The type of an element, as safetensors writes it: `F32`, `BF16`, ...
-    pub dtype: String,
-    kind: Dtype,
-    range: Range<usize>,
-}
-
-impl Entry {
-    /// Whether the values can be read as `f32`.
-    pub fn reads_as_f32(&self) -> bool {
-        dtype::read(self.kind).is_some_and(DType::is_float)
-    }
+    header: Header,
 }
 
 impl Record {
@@ -55,16 +35,10 @@ impl Record {
     }
 
     fn of(name: String, bytes: Bytes) -> Result<Record> {
-        let (header, start) =
-            header::read(&bytes).map_err(|misfits| Error::Record { record: name.clone(), misfits })?;
-        let entries = header.tensors().into_iter().map(|(name, info)| {
-            let (from, to) = info.data_offsets;
-            let (shape, kind) = (info.shape.clone(), info.dtype);
-            (name, Entry { shape, dtype: kind.to_string(), kind, range: start + from..start + to })
-        });
-        let tensors = entries.collect();
-        let metadata = header.metadata().iter().flatten().map(|(k, v)| (k.clone(), v.clone())).collect();
-        Ok(Record { name, bytes, tensors, metadata })
+        match header::read(&bytes) {
+            Ok(header) => Ok(Record { name, bytes, header }),
+            Err(misfits) => Err(Error::Record { record: name, misfits }),
+        }
     }
 
     /// The path or name that it was opened under.
@@ -74,17 +48,22 @@ impl Record {
 
     /// The entry of a tensor.
     pub fn get(&self, name: &str) -> Option<&Entry> {
-        self.tensors.get(name)
+        self.header.tensors.get(name)
     }
 
     /// All tensors by name, in order.
-    pub fn tensors(&self) -> impl Iterator<Item = (&String, &Entry)> {
-        self.tensors.iter()
+    pub fn tensors(&self) -> impl ExactSizeIterator<Item = (&str, &Entry)> {
+        self.header.tensors.iter()
     }
 
-    /// The text entries of the header.
-    pub fn metadata(&self) -> &BTreeMap<String, String> {
-        &self.metadata
+    /// The text entry of that name.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.header.texts.get(name).map(|text| &**text)
+    }
+
+    /// All text entries by name, in order.
+    pub fn texts(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
+        self.header.texts.iter().map(|(name, text)| (name, &**text))
     }
 
     /// Reads a float tensor as `f32`.
@@ -111,7 +90,7 @@ impl Record {
             return Err(fault(format!("it has {axes} axes in the record, but at most {most} are supported")));
         }
         let Some(dtype) = dtype::read(entry.kind).filter(|dtype| dtype.is_float()) else {
-            return Err(fault(format!("dtype `{}` in the record; supported: {FLOATS}", entry.dtype)));
+            return Err(fault(format!("dtype `{}` in the record; supported: {FLOATS}", entry.dtype())));
         };
         let mut bytes = std::borrow::Cow::Borrowed(self.stored(entry));
         if cfg!(target_endian = "big") {
@@ -122,8 +101,13 @@ impl Record {
 
     /// Whether two tensors have one shape and the same values, bit for bit as `f32`.
     pub(crate) fn equal(&self, a: &Entry, b: &Entry) -> bool {
-        let bits = |entry| Some(self.floats(entry)?.into_iter().map(f32::to_bits).collect::<Vec<u32>>());
-        a.shape == b.shape && (a.kind == b.kind && self.stored(a) == self.stored(b) || bits(a) == bits(b))
+        if a.shape != b.shape || a.kind == b.kind && self.stored(a) == self.stored(b) {
+            return a.shape == b.shape;
+        }
+        match (self.floats(a), self.floats(b)) {
+            (Some(a), Some(b)) => a.map(f32::to_bits).eq(b.map(f32::to_bits)),
+            _ => false,
+        }
     }
 
     fn stored(&self, entry: &Entry) -> &[u8] {
@@ -132,13 +116,13 @@ impl Record {
 
     /// The values as `f32`; `None` where they are no floats.
     #[allow(clippy::wildcard_enum_match_arm, reason = "every dtype that is no float is refused alike")]
-    fn floats(&self, entry: &Entry) -> Option<Vec<f32>> {
+    fn floats(&self, entry: &Entry) -> Option<Box<dyn Iterator<Item = f32> + '_>> {
         let bytes = self.stored(entry);
         Some(match entry.kind {
-            Dtype::F32 => bytes.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect(),
-            Dtype::F64 => bytes.as_chunks().0.iter().map(|b| f64::from_le_bytes(*b) as f32).collect(),
-            Dtype::F16 => bytes.as_chunks().0.iter().map(|b| half::f16::from_le_bytes(*b).to_f32()).collect(),
-            Dtype::BF16 => bytes.as_chunks().0.iter().map(|b| half::bf16::from_le_bytes(*b).to_f32()).collect(),
+            Dtype::F32 => Box::new(bytes.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b))),
+            Dtype::F64 => Box::new(bytes.as_chunks().0.iter().map(|b| f64::from_le_bytes(*b) as f32)),
+            Dtype::F16 => Box::new(bytes.as_chunks().0.iter().map(|b| half::f16::from_le_bytes(*b).to_f32())),
+            Dtype::BF16 => Box::new(bytes.as_chunks().0.iter().map(|b| half::bf16::from_le_bytes(*b).to_f32())),
             _ => return None,
         })
     }
