@@ -12,6 +12,9 @@ use std::slice;
 /// The most elements of a tile of any kernel.
 pub(super) const TILE: usize = 32 * 32;
 
+/// Elements that an epilogue is applied to at a time.
+const WIDE: usize = 96;
+
 /// The product's place, of any strides and float dtype, and what is applied to its elements.
 #[derive(Clone, Copy)]
 pub(crate) struct Output<T> {
@@ -166,22 +169,59 @@ unsafe fn apply_v3<T: Element>(epilogue: &Epilogue<T>, tile: Matrix<T>, m: usize
 /// The tile has `m` rows of `n` contiguous elements, the caller's alone, and the bias may be read for each.
 #[inline(always)]
 unsafe fn apply<const FMA: bool, T: Element>(epilogue: &Epilogue<T>, tile: Matrix<T>, m: usize, n: usize) {
-    for i in 0..m {
-        // SAFETY: a row of the tile, and the bias for it.
-        unsafe {
-            let row = slice::from_raw_parts_mut(tile.from(i, 0).ptr, n);
-            match epilogue.bias.map(|bias| bias.from(i, 0)) {
-                None => {}
-                Some(Matrix { ptr, columns: 0, .. }) => {
-                    let bias = ptr.read();
-                    row.iter_mut().for_each(|x| *x = *x + bias);
-                }
-                Some(Matrix { ptr, .. }) => {
-                    let bias = slice::from_raw_parts(ptr, n);
-                    row.iter_mut().zip(bias).for_each(|(x, &bias)| *x = *x + bias);
+    // SAFETY: the caller's promise.
+    unsafe {
+        match n {
+            8 => apply_wide::<FMA, 8, T>(epilogue, tile, m),
+            16 => apply_wide::<FMA, 16, T>(epilogue, tile, m),
+            32 => apply_wide::<FMA, 32, T>(epilogue, tile, m),
+            _ => {
+                for i in 0..m {
+                    let row = slice::from_raw_parts_mut(tile.from(i, 0).ptr, n);
+                    if let Some(bias) = epilogue.bias {
+                        row.iter_mut().enumerate().for_each(|(j, x)| *x = *x + bias.from(i, j).ptr.read());
+                    }
+                    T::activate::<FMA>(epilogue.activation, row);
                 }
             }
-            T::activate::<FMA>(epilogue.activation, row);
+        }
+    }
+}
+
+/// [`apply`] for the rows of whole tiles, which are too short for loops over them: several are brought together.
+///
+/// # Safety
+/// As for [`apply`], with `N` columns.
+#[inline(always)]
+unsafe fn apply_wide<const FMA: bool, const N: usize, T: Element>(epilogue: &Epilogue<T>, tile: Matrix<T>, m: usize) {
+    let mut together = [T::ZERO; WIDE];
+    let relu = epilogue.activation == Activation::Relu;
+    for first in (0..m).step_by(WIDE / N) {
+        let count = (m - first).min(WIDE / N);
+        let rows = together.as_chunks_mut::<N>().0;
+        for (i, row) in rows[..count].iter_mut().enumerate() {
+            // SAFETY: a row of the tile, and the bias for it.
+            let bias = unsafe {
+                *row = tile.from(first + i, 0).ptr.cast::<[T; N]>().read_unaligned();
+                match epilogue.bias.map(|bias| bias.from(first + i, 0)) {
+                    None => [T::ZERO; N],
+                    Some(Matrix { ptr, columns: 0, .. }) => [ptr.read(); N],
+                    Some(Matrix { ptr, .. }) => ptr.cast::<[T; N]>().read_unaligned(),
+                }
+            };
+            for j in 0..N {
+                let x = row[j] + bias[j];
+                // Of the sum, this is a choice; of what lies there already, it would be a store under a mask, which some
+                // processors are slow at. A NaN stays one.
+                row[j] = if relu && x <= T::ZERO { T::ZERO } else { x };
+            }
+        }
+        if !relu {
+            T::activate::<FMA>(epilogue.activation, &mut together[..count * N]);
+        }
+        for (i, row) in together.as_chunks::<N>().0[..count].iter().enumerate() {
+            // SAFETY: a row of the tile.
+            unsafe { tile.from(first + i, 0).ptr.cast::<[T; N]>().write_unaligned(*row) };
         }
     }
 }
