@@ -261,6 +261,14 @@ pub(super) fn unsupported(at: &impl ToTokens, diags: &mut Diags) {
     diags.error(at, "this has no derivative rule here; bind its parts with `let`, or wrap it in `no_grad(..)`");
 }
 
+/// A constructor around an active value, as `Some(x)`.
+pub(super) fn constructor(name: &proc_macro2::Ident, diags: &mut Diags) {
+    diags.error(
+        name,
+        format!("`{name}(..)` of a value with a derivative has no rule; an operand that may be left out takes the value or `None`"),
+    );
+}
+
 /// An active value inside a macro whose result is used.
 pub(super) fn macro_value(at: &impl ToTokens, diags: &mut Diags) {
     diags.error(

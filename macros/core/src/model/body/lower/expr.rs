@@ -281,6 +281,10 @@ impl Lower<'_, '_> {
             return self.nothing();
         };
         let known = function(&path.path);
+        if let Some(name) = path.path.get_ident().filter(|name| name.to_string().starts_with(char::is_uppercase)) {
+            check::constructor(name, self.diags);
+            return self.nothing();
+        }
         let is_type = path.path.segments.len() > 1
             && path
                 .path
