@@ -182,6 +182,20 @@ pub(super) fn negative_extent(shape: &Expr, operation: &str, diags: &mut Diags) 
     }
 }
 
+/// A call of an operation with another number of arguments than it takes.
+pub(super) fn arity(at: &impl ToTokens, operation: &cotangent_ir::Op, given: usize, diags: &mut Diags) {
+    let (name, takes) = (operation.name, operation.arguments.len());
+    if given == takes {
+        return;
+    }
+    let (plural, are) = (if takes == 1 { "" } else { "s" }, if given == 1 { "is" } else { "are" });
+    let all = match (operation.rule.starts_with("reduce"), given) {
+        (true, 0) if takes == 1 => format!("; `{name}(..)` goes over all axes"),
+        _ => String::new(),
+    };
+    diags.error(at, format!("`{name}` takes {takes} argument{plural}, {given} {are} given{all}"));
+}
+
 /// A method that no operation bears.
 pub(super) fn unknown_operation(name: &proc_macro2::Ident, known: &[&str], diags: &mut Diags) {
     let text = name.to_string();

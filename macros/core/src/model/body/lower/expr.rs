@@ -203,6 +203,7 @@ impl Lower<'_, '_> {
             check::unknown_operation(&m.method, &operation_names(), self.diags);
             return self.nothing();
         };
+        check::arity(&m.method, operation, m.args.len(), self.diags);
         if matches!(operation.rule, "reshape" | "expand") {
             m.args.iter().for_each(|shape| check::negative_extent(shape, &name, self.diags));
         }
@@ -293,6 +294,9 @@ impl Lower<'_, '_> {
                 .rev()
                 .nth(1)
                 .is_some_and(|s| s.ident.to_string().starts_with(char::is_uppercase));
+        if let Some(operation) = known {
+            check::arity(&path.path, operation, c.args.len(), self.diags);
+        }
         let (mut args, mut shapes) = (vec![], vec![]);
         match known {
             Some(operation) if LISTS.contains(&operation.name) => {
