@@ -1,4 +1,4 @@
-//! Scenario: an operand that may be left out, given as `Some` of a tensor.
+//! An operand that may be left out, given as `Some` of a tensor.
 
 use cotangent::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Scenario: operations with another number of arguments than they take.
+//! Operations with another number of arguments than they take.
 
 use cotangent::prelude::*;
 
