@@ -1,6 +1,7 @@
 //! `cargo xtask ci`: every check there is, cheap ones first.
 
 use crate::options::{Given, Opt, Program};
+use crate::tools::installed;
 use crate::{budget, editor, miri, tidy, workspace};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -122,11 +123,11 @@ fn verdict(step: &Step, given: &Given) -> Verdict {
             Some(why) => Verdict::LeftOut(why),
             None => own(command(given)),
         },
-        Check::Tests if installed("nextest") => {
+        Check::Tests if installed("cargo", &["nextest"]) => {
             cargo(&["nextest", "run", "--workspace", "--profile", "ci", "--no-tests", "pass"], SNAPSHOTS)
         }
         Check::Tests => cargo(&["test", "--workspace", "--lib", "--bins", "--tests", "--quiet"], SNAPSHOTS),
-        Check::Deny if installed("deny") => cargo(&["deny", "check", "bans", "licenses", "sources"], &[]),
+        Check::Deny if installed("cargo", &["deny"]) => cargo(&["deny", "check", "bans", "licenses", "sources"], &[]),
         Check::Deny => Verdict::LeftOut("`cargo-deny` is not installed".into()),
         Check::Mnist(least) => mnist(least).unwrap_or_else(Verdict::Failed),
     }
@@ -138,11 +139,6 @@ fn own(result: Result<bool, String>) -> Verdict {
         Ok(false) => Verdict::Failed("see above".into()),
         Err(why) => Verdict::Failed(why),
     }
-}
-
-fn installed(tool: &str) -> bool {
-    let probe = Command::new("cargo").args([tool, "--version"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    probe.is_ok_and(|s| s.success())
 }
 
 fn cargo(words: &[&str], env: &[(&str, &str)]) -> Verdict {

@@ -1,8 +1,9 @@
 //! `cargo xtask editor`: what an editor offers inside of models and kernels, asked of rust-analyzer.
 
 use crate::options::{Given, Opt, Program};
+use crate::tools::installed;
 use crate::workspace;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 pub(crate) const PROGRAM: Program = Program {
     name: "cargo xtask editor",
@@ -13,9 +14,8 @@ pub(crate) const PROGRAM: Program = Program {
 
 /// Why rust-analyzer cannot be asked here, if so.
 pub(crate) fn missing() -> Option<String> {
-    let probe = Command::new("rust-analyzer").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     let help = "`rustup component add rust-analyzer rust-src` brings it";
-    (!probe.is_ok_and(|s| s.success())).then(|| format!("rust-analyzer is not installed; {help}"))
+    (!installed("rust-analyzer", &[])).then(|| format!("rust-analyzer is not installed; {help}"))
 }
 
 pub(crate) fn run(given: &Given) -> Result<bool, String> {

@@ -15,6 +15,7 @@ mod peers;
 mod rebuild;
 mod reference;
 mod tidy;
+mod tools;
 mod workspace;
 
 use options::{Given, Program};

@@ -1,8 +1,9 @@
 //! `cargo xtask miri`: the tests of memory, views and launches under Miri, which finds undefined behaviour.
 
 use crate::options::{Given, Opt, Program};
+use crate::tools::installed;
 use crate::workspace;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 pub(crate) const PROGRAM: Program = Program {
     name: "cargo xtask miri",
@@ -51,13 +52,8 @@ const ALL: &[Tests] = &[
 
 /// Why Miri cannot be run here, if so.
 pub(crate) fn missing() -> Option<String> {
-    let probe = Command::new("cargo")
-        .args(["+nightly", "miri", "--version"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
     let help = "`rustup toolchain install nightly --component miri,rust-src` brings it";
-    (!probe.is_ok_and(|s| s.success())).then(|| format!("Miri is not installed; {help}"))
+    (!installed("cargo", &["+nightly", "miri"])).then(|| format!("Miri is not installed; {help}"))
 }
 
 pub(crate) fn run(given: &Given) -> Result<bool, String> {
